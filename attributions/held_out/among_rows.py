@@ -1,36 +1,25 @@
 r"""Held-out gain where the loss of a row depends on other rows, as Cox's and those of an order do.
 
 The gradient at a step on feature k is asked at predictions without k, as everywhere, but of *all*
-judging rows at once: the rows at risk beside row i, too, are taken at what the model would predict
-for them without k. So if k says nothing about the targets, no residual depends on it at all. In a
-tree that means one call of the loss for each feature that the tree splits on, with all rows::
+judging rows at once, so that no residual depends on k at all if it says nothing about the targets.
+In a tree that means one call of the loss for each feature that it splits on, with all rows::
 
     features of the tree    0       2       7
     asked                 f - F_0  f - F_2  f - F_7        each of all n rows
                              \       |       /
     a row's steps             2      0      2              picks those of its path
 
-**What rows weigh.** A side of a split is divided by U = sum of w u. Under Cox's loss u is the
-number of events that was to be expected, and -g the number that came, less u; where rows are
-ordered within queries (``gbt.losses.ranking``) u is the hessian. docs/among_rows.md says why, and
-why pairs of the NDCG loss weigh as they do where all predictions are equal, and steps are those
-between the means of leaves weighted by rows. On the training rows, with the feature's own work left
-in and no penalty, the gain under Cox's loss is the total gain, because u is the hessian of the fit.
-
-**What a row adds.** With slopes a, which are d U_r / U_t on the left of a split and -d U_l / U_t on
-the right, the derivative of the gain by the weight of row i is, but for -1/alpha,
+A side of a split is divided by U = sum of w u (``Loss.exposure``; docs/among_rows.md says why).
+With slopes a, which are d U_r / U_t on the left of a split and -d U_l / U_t on the right, the
+derivative of the gain by the weight of row i is, but for -1/alpha,
 
     a_i (g_i - r u_i)  +  sum over j of  w_j a_j (1 - r) dg_j / dw_i        r = G_t / U_t
 
 and w_i times that is what row i adds, whose spread is the standard error: the delta method once
 more. The second sum is what row i does to the residuals of others, by being at risk beside them and
 by its own event (``through_others``). Weighted, it adds up to 0 over the rows, and so what rows add
-still adds up to the gain. Where r is 0 the two sums together are the score residual of a as a
-covariate (Lin and Wei 1989).
-
-Where rows are ordered within queries, the draws are queries: a query brings all the gradients that
-its rows have a part in, so its derivative is the first sum alone, added up over its rows, and
-nothing goes through others.
+still adds up to the gain. Where rows are ordered within queries, these are the draws, a query
+brings all the gradients that its rows have a part in, and nothing goes through others.
 """
 
 from collections.abc import Iterator

@@ -1,11 +1,9 @@
 r"""The loss of the best constant prediction: importance in per cent is a share of it.
 
-The constant is the one that has the least loss on the rows themselves: their mean, the shares of
-the classes, their quantile. Its loss is counted from the least that any prediction could have,
-which is 0 for most losses but not for Poisson's, gamma's and Tweedie's, nor for shares.
-
-To find it takes all targets. Rows in memory have them at hand; of chunks the distinct targets are
-kept, with the weight of each, as long as there are no more than ``MOST_DISTINCT``.
+The constant is the one that has the least loss on the rows themselves, counted from the least that
+any prediction could have, which is 0 for most losses but not for Poisson's, gamma's and Tweedie's,
+nor for shares. To find it takes all targets: of chunks the distinct ones are kept, with the weight
+of each, as long as there are no more than ``MOST_DISTINCT``.
 """
 
 from dataclasses import dataclass

@@ -1,10 +1,10 @@
 r"""What rows weigh at a split if they start from values of their own, such as log exposures.
 
-A policy of twelve months has twelve times the claims of a policy of one month. If the model is off
-by one factor for all rows of a node, because other features have not been learned yet, residuals
-are twelve times as large, too, and a feature that says how long, and nothing of the rate, would
-have a contrast of mean g between its sides. So a side is not divided by its rows, but by U, the sum
-of w u, with u the hessian of the row if its target were as predicted: the events to be expected::
+If the model is off by one factor for all rows of a node, because other features have not been
+learned yet, residuals of a policy of twelve months are twelve times those of one month, and a
+feature that says how long, and nothing of the rate, would have a contrast of mean g between its
+sides. So a side is not divided by its rows, but by U, the sum of w u, with u the hessian of the row
+if its target were as predicted: the events to be expected::
 
     loss        u                      E g if all rows of a node belong higher by delta
     Poisson     m                      -m (e^delta - 1)                    in proportion to u
@@ -12,16 +12,11 @@ of w u, with u the hessian of the row if its target were as predicted: the event
     logistic    p (1 - p)              -p (1 - p) delta                    if delta is small
     gamma, squared error: 1            the same for all rows
 
-    held-out gain  =  -(1/alpha)  U_l U_r / U_t  *  d  *  (G_l / U_l  -  G_r / U_r)
-
-G / U is a step that all rows of a side may have in common, whatever they start from. u does not
-depend on the row's own target, as a fit's hessian may (``gbt.losses``): else U would be larger
-where residuals are. A row that takes the step to a child adds w a (g - r u), with r = G_t / U_t.
-
-The logistic loss stands for softmax, too, class by class. Where all rows start from one number, u
-says what other features have told already, and rows weigh the same; so do they in models of several
-targets, and of classes under a loss of one's own. Where a loss is not by row, ``among_rows`` says
-what u is.
+G / U is a step that all rows of a side may have in common. u does not depend on the row's own
+target, as a fit's hessian may: else U would be larger where residuals are. The logistic loss stands
+for softmax, too, class by class. Where all rows start from one number, u says what other features
+have told already, and rows weigh the same; so do they in models of several targets, and of classes
+under a loss of one's own.
 """
 
 from typing import Any

@@ -1,23 +1,14 @@
 r"""Held-out gain: what the splits on a feature are worth to rows that the model has not seen.
 
-A split of node t on feature k says that the raw prediction is higher on its left side by d. Rows
-that were not used for training say that what is left to explain there is higher by delta. The
-product of the two, times a weight for how the split divides the rows, is the gain of the split, and
-the gain of a feature is the sum over its splits:
-
     held-out gain(k)  =  (1/alpha)  sum over splits  W_l W_r / W_t  *  d  *  (mean e_l - mean e_r)
 
-with e = -dL/df asked at the raw prediction before the round, less all that feature k has itself
-contributed before. It is *centred*, as ``unbiased_gain`` is: only the contrast between the children
-counts. And it has the feature's *own work removed*, as ``partial_inner`` does by adding h F_k back
-to the gradient, which is right where the model's h is the second derivative. Here the loss itself
-is asked without F_k, so that no hessian is needed. With the squared error the two agree.
+The split says that the raw prediction is higher by d on its left side, and the rows say how much
+more is left to explain there: e = -dL/df at the raw prediction before the round, less all that
+feature k has itself contributed before. ``attributions.reference.held_out`` explains both in plain
+loops.
 
-A feature without effect is on average worth 0, for every loss and penalty, for numbers and for
-words of many levels: ``attributions.reference.held_out`` says why, and all of this in plain loops.
-
-The held-out gain is a ratio of sums over rows, one a split, and the standard error is that of its
-first derivatives (the delta method), row by row:
+It is a ratio of sums over rows, one a split, and the standard error is that of its first
+derivatives (the delta method), row by row:
 
     q_ik  =  (1/alpha) sum over splits on k on its path  w_i (v_child - mean v) (e_i - mean e)
 

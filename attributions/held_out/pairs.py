@@ -23,13 +23,12 @@ from typing import Any
 import numpy as np
 
 from attributions.held_out.steps import JudgedRows
-from attributions.kernels.paths import Credits, add_pair_changes
+from attributions.kernels.paths import Credits, add_to_pairs
 from attributions.per_row.bound import Judge
 from attributions.results import PairAttribution
 from attributions.statistics.row_sums import sum_over_rows
 from attributions.walk.steps import Steps
 from gbt.model.ensemble import Ensemble
-from gbt.model.predictor import columns_of, transposed
 from gbt.parallel.chunks import Chunk
 
 NUMBERS_AT_ONCE = 2**21  # of a block of rows: 16 MB
@@ -82,22 +81,17 @@ def tree_inner_pairs(
             " splits a feature earned its importance; use 'predecomp' or 'saabas'."
         )
     p = ensemble.n_credited
-    listed = [pairs_of_nodes(output) for output in ensemble.outputs]
-    codes = np.unique(np.concatenate([code for _, code in listed]))
-    credits = []
-    for output, (node, code) in zip(ensemble.outputs, listed, strict=True):
-        count = np.bincount(node, minlength=len(output.feature))
-        first = np.concatenate([[0], np.cumsum(count)])
-        credits.append(Credits(first, np.searchsorted(codes, code), 1.0 / np.maximum(count, 1)))
+    node, code = pairs_of_nodes(ensemble)
+    codes, pair = np.unique(code, return_inverse=True)
+    count = np.bincount(node, minlength=len(ensemble.feature))
+    credits = Credits(np.concatenate([[0], np.cumsum(count)]), pair, 1.0 / np.maximum(count, 1))
+    of_spot = ensemble.predictor.links.node
+    up, step = Steps.of(ensemble).up[of_spot], rows.changes.step[of_spot]
 
     def contributions(some: slice) -> tuple[np.ndarray, None]:
-        by_pair = np.zeros((some.stop - some.start, len(codes)))
-        block, weight = transposed(rows.X[some]), rows.weight[some]
-        for output, trees, gradient, _ in rows.steps(some, block):
-            bound: Any = judge.bounds[output]
-            links = bound.ensemble.predictor.links.of(trees)
-            columns, row_weight = columns_of(block), -weight * gradient
-            add_pair_changes(columns, links, bound.change, credits[output], row_weight, by_pair)
+        spots, by_pair = rows.spots(some), np.zeros((some.stop - some.start, len(codes)))
+        gradient, _ = rows.before_trees(some, spots)
+        add_to_pairs(spots, up, step, credits, -rows.weight[some] * gradient, by_pair)
         return rows.per_unit_of_step(by_pair), None
 
     rows_per_block = rows.rows_at_once

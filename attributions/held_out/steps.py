@@ -1,11 +1,9 @@
 """What each row adds to TreeInner and its relatives, block by block.
 
-A `Judge` is a model with an individual attribution that is bound to it. It holds no rows, so it can
-be sent to the workers that do, once to each. `JudgedRows` are checked and converted rows with their
-judge. Block by block, and for some trees at a time, they compute the predictions before each tree
-and the gradients there, and call the attribution once with the gradients as weights. Changes along
-paths need no call: in TreeInner rows climb from their spots (``attributions.walk``). The equations
-stand in ``attributions.held_out.tree_inner``.
+A `Judge` is a model with an individual attribution that is bound to it. `JudgedRows` compute, for a
+block of rows and some trees at a time, the gradients before each tree, and call the attribution
+once with these as weights. Changes along paths need no call: rows climb from their spots
+(``attributions.walk``). The equations stand in ``attributions.held_out.tree_inner``.
 """
 
 from collections.abc import Iterator
@@ -19,7 +17,8 @@ from attributions.kernels.paths import judge_shape
 from attributions.per_row.bound import Judge
 from attributions.per_row.predecomp import PathChanges
 from attributions.walk.rows_at_spots import RowsAtSpots
-from attributions.walk.steps import Paths
+from attributions.walk.steps import lower_of
+from gbt.model import statistics
 from gbt.model.ensemble import Ensemble
 from gbt.model.predictor import transposed
 from gbt.model.stages import TREES_AT_ONCE, Stage, values_in_start
@@ -72,17 +71,15 @@ class JudgedRows(RowsAtSpots):
         of_trees = [tree for of_round in zip(*of_outputs, strict=True) for tree in of_round]
         return PathChanges(self.ensemble, np.concatenate(of_trees))
 
-    @cached_property
-    def paths(self) -> Paths:
-        """The steps that add -g times the change of value to the feature of the split."""
-        return self.paths_with(-self.changes.part)
-
     def by_tree(self, sums: np.ndarray) -> np.ndarray:
         """Return sums over rows of r_mk w_i (-g_im), (M, p), from sums of w g by leaf, (n_nodes,).
 
-        All rows of a leaf share one r_mk, so that sums are multiplied: `PathChanges.sum_by_tree`.
+        All rows that take a step meet the same change of value, which multiplies their sum.
         """
-        return self.per_unit_of_step(self.changes.sum_by_tree(-sums))
+        sums = statistics.add_up_trees(self.ensemble, -sums[:, np.newaxis])[:, 0]
+        splits = np.flatnonzero(self.ensemble.left >= 0)
+        right, left = (self.changes.step * sums)[lower_of(self.ensemble)[splits]].T
+        return self.per_unit_of_step(statistics.by_tree(self.ensemble, splits, right + left))
 
     def steps(self, rows: slice, block: np.ndarray | None = None) -> Iterator[Stage]:
         """Yield the derivatives of some rows *before* each tree; ``block`` has them transposed."""
@@ -91,7 +88,7 @@ class JudgedRows(RowsAtSpots):
     def tree_inner(self, rows: slice, per_tree: bool = False) -> ByRowAndTree:
         """Return w_i q_ik of TreeInner, and with ``per_tree`` its sum over the rows by tree."""
         if self.have_paths and self.ensemble.loss.is_by_row:
-            q, sums = self.parts_along(self.paths, rows), None
+            q, sums = -self.parts_along(self.changes.parts, rows), None
             if per_tree:
                 at_spots = self.sums_at_spots([(rows, self.spots(rows))])
                 sums = self.by_tree(self.of_nodes(at_spots[:, :1])[:, 0])

@@ -9,28 +9,15 @@ raises it:
     q_ik          = -(1/alpha) sum_m r_mk(x_i) g_im             alpha = learning_rate
     TreeInner(k)  = sum_i w_i q_ik
 
-On the training rows, with PreDecomp, this is the total gain exactly (Proposition 3), as long as
-every tree was grown on all of them and no monotone constraint held a value back. On rows that the
-model has not seen it says how much of that gain holds up: about 0 or less for a feature that was
-used for noise. ``tree_inner`` asks whether the feature's steps lowered the loss, ``partial_inner``
-whether its learned shape is right, given the others, ``forest_inner`` looks at the whole forest at
-once (Definition 5).
+On the training rows, with PreDecomp, this is the total gain (Proposition 3), on rows that the model
+has not seen it says how much of that gain holds up. There the TreeInner of a feature without effect
+is on average below 0: what its earlier steps learned of the training noise is an error in the
+predictions that later steps start from, and the later steps add to it. ``partial_inner`` adds the
+feature's own work back to the residual, ``forest_inner`` looks at the whole forest at once.
 
-On new rows the TreeInner of a feature without effect is on average below 0, not around it: what its
-earlier steps learned of the training noise is an error in the predictions that later steps start
-from, and the later steps add to it. Adding the feature's own work back to the residual, as
-``partial_inner`` does, takes most of this away, and weak features are found more often. Both are
-first-order measures of one fitted model.
-
-All are sums over rows, so standard errors need no refits: ``attributions.statistics.row_sums``
-computes them, for all measures, and says why they are right. Parts of the rows may lie anywhere
-(``gbt.parallel.chunks``); ``attributions.held_out.steps`` works through a part, in memory that does
-not grow with the rows.
-
-TreeInner of a path attribution is faster still where no standard error is wanted: the rows of a
-leaf share one r_mk, so only the sum of their gradients is needed (``PathChanges.sum_by_tree``). On
-training rows that every tree has seen not even that: the model keeps those sums, and ``total_gain``
-reads them.
+All are sums over rows: ``attributions.statistics.row_sums`` makes their errors. Where none is
+wanted, the rows of a leaf share one r_mk of a path attribution, so only the sum of their gradients
+is needed (``JudgedRows.by_tree``).
 """
 
 from collections.abc import Callable

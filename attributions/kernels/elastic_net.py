@@ -166,17 +166,10 @@ def put_values(stumps, inner, beta, value):
 
 @internal
 def add_up_leaves(leaf, columns, value, out):
-    """Add up the columns of leaves times their values, four leaves at once."""
+    """Add up the columns of leaves times their values."""
     for k in range(out.shape[0]):
         out[k] = 0.0
-    n_fours = leaf.shape[0] // 4
-    for j in range(0, 4 * n_fours, 4):
-        a, b, c, d = leaf[j], leaf[j + 1], leaf[j + 2], leaf[j + 3]
-        f_a, f_b, f_c, f_d = value[a], value[b], value[c], value[d]
-        of_a, of_b, of_c, of_d = columns[a], columns[b], columns[c], columns[d]
-        for k in range(out.shape[0]):
-            out[k] += (f_a * of_a[k] + f_b * of_b[k]) + (f_c * of_c[k] + f_d * of_d[k])
-    for j in range(4 * n_fours, leaf.shape[0]):
+    for j in range(leaf.shape[0]):
         f, own = value[leaf[j]], columns[leaf[j]]
         for k in range(out.shape[0]):
             out[k] += f * own[k]

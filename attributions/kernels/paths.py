@@ -1,122 +1,45 @@
-r"""Changes of a node value along paths, sums of weights along paths, and mean leaf values.
+"""Mean leaf values, and what steps earn by pairs of features and against a feature's earlier ones.
 
-A row with path a, b, d through nodes that split on features 3 and 0::
-
-        a [3]            out[3, i] += w_i (value[b] - value[a])
-       / \              out[0, i] += w_i (value[d] - value[b])
-  [0] b   c
-     / \
-    d   e
-
-PreDecomp walks with the values that the model keeps, Saabas with mean leaf values. Rows go down a
-tree together, as in ``gbt.kernels.rows.descent``, to one of 16 places in four steps at once. The
-first three steps are credited as in ``attributions.kernels.contrasts``, the fourth is looked up by
-the place. Further down rows go step by step; a row that has arrived at its leaf stays there, where
-no value changes. Cost of ``predecomp``, one thread (znver4): 1.3 ns a row and step in trees of
-depth 4, 2.0 at depth 6 and 4.7 at depth 10.
-
-Where only the sum over rows is wanted, rows need not be told apart. Every row that takes an edge
-meets the same change, so the sum is the change times the weight of the rows that take the edge:
-rows add their weights up at their leaves, and one pass upwards gives the weight of every edge.
-
-Of pairs, a change belongs to the feature and each one that split above (`add_pair_changes`). Which
-these are depends on the node alone, so it is listed once for every node.
+Of pairs, a step belongs to the feature of its split and to each one that split above. Which these
+are depends on the node alone, so it is listed once for every node (`add_to_pairs`).
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from attributions.kernels.contrasts import (
-    N_WHOLE,
-    Below,
-    add_part,
-    add_parts_of_the_top,
-    ends_of_places,
-)
 from gbt.kernels.platform.compiling import uncounted
-from gbt.kernels.rows.descent import N_TOP, go_down_the_top, takes_left
-
-
-class Changes(NamedTuple):
-    """Changes of the node value in the steps of M trees, and the features credited with them.
-
-    N nodes; of nodes and places, see ``gbt.kernels.rows.descent``.
-    """
-
-    top: tuple[np.ndarray, np.ndarray]  # of depths 0 to 2, see ``add_parts_at_spots``; b = d = 0
-    below: Below  # of the step that leads to a place from depth 3
-    change: np.ndarray  # (N + 16 M, 2) float64, of the steps right and left
-    feature: np.ndarray  # (N + 16 M,) uint64, credited with these
-
-
-@uncounted
-def add_value_changes(X, links, first, changes, row_weight, at, end, out):
-    """Add the changes of the node value along each row's path, tree by tree.
-
-    X             (2 p, n)         float64  IN     a block from ``gbt.model.predictor.transposed``
-    links                        ``Links``  IN     of all M trees
-    first                          int64    IN     the first of T trees
-    changes                    ``Changes``  IN
-    row_weight    (T, n)           float64  IN
-    at            (n,)             uint64   memory
-    end           (n,)             int64    memory
-    out           (p, n)           float64  INOUT
-    """
-    column, threshold, lower, sets = links.column, links.threshold, links.lower, links.sets
-    feature, change, below = changes.feature, changes.change, changes.below
-    top_feature, top_part = changes.top
-    for j in range(row_weight.shape[0]):
-        m, weight = first + j, row_weight[j]
-        n_steps = links.tree_depth[m]
-        if n_steps == 0:
-            continue
-        go_down_the_top(X, links, sets, m, at)
-        ends_of_places(at, links.places[m], end)
-        add_parts_of_the_top(end, n_steps, top_feature[m], top_part[m], None, weight, None, out)
-        if n_steps > N_WHOLE:
-            for i in range(np.uint64(at.shape[0])):
-                add_part(i, at[i], below, None, weight, None, out)
-        for _ in range(n_steps - N_TOP):
-            for i in range(at.shape[0]):
-                t, row = at[i], np.uint64(i)
-                side = takes_left(X[column[t], row], t, threshold, sets)
-                out[feature[t], row] += weight[i] * change[t, side]
-                at[i] = lower[t, side]
 
 
 class Credits(NamedTuple):
-    """To which pairs the changes below every node are credited. N nodes, P pairs."""
+    """To which pairs the steps below every node are credited. N nodes, P pairs."""
 
     first: np.ndarray  # (N + 1,) int64, where a node's pairs begin
     pair: np.ndarray  # (first[N],) int64, numbers of pairs
-    share: np.ndarray  # (N,) float64, of a change, for each of the node's pairs
+    share: np.ndarray  # (N,) float64, of a step, for each of the node's pairs
 
 
 @uncounted
-def add_pair_changes(X, links, change, credits, row_weight, out):
+def add_to_pairs(spots, up, step, credits, row_weight, out):
     """Add the changes of the node value along each row's path to pairs of features.
 
-    Cost: that of a walk for every row and tree, and one addition for every pair on the path.
-
-    X             (2 p, n)        float64  IN     a block from ``gbt.model.predictor.transposed``
-    links                       ``Links``  IN     of T trees
-    change        (N, 2)          float64  IN     of the value, to the nodes right and left
-    credits                   ``Credits``  IN
-    row_weight    (T, n)          float64  IN
+    spots                       ``Spots``  IN
+    up            (N + 16 M,)     uint64   IN     the parent of every node and place
+    step          (N + 16 M,)     float64  IN     how far its value lies above that of the parent
+    credits                     ``Credits``  IN
+    row_weight    (M, n)          float64  IN
     out           (n, P)          float64  INOUT
     """
-    column, threshold, lower, sets = links.column, links.threshold, links.lower, links.sets
-    for i in range(X.shape[1]):
+    for i in range(out.shape[0]):
         credit = out[i]
         for m in range(row_weight.shape[0]):
-            t = links.roots[m]
-            for _ in range(links.tree_depth[m]):
-                side = takes_left(X[column[t], i], t, threshold, sets)
-                worth = row_weight[m, i] * change[t, side] * credits.share[t]
+            at = spots.first[m] + np.uint64(spots.of_row[m, i])
+            for _ in range(spots.tree_depth[m]):
+                t = up[at]
+                worth = row_weight[m, i] * step[at] * credits.share[t]
                 for j in range(credits.first[t], credits.first[t + np.uint64(1)]):
                     credit[credits.pair[j]] += worth
-                t = lower[t, side]
+                at = t
 
 
 @uncounted

@@ -2,14 +2,13 @@ r"""Shapley values of trees by quadrature.
 
 A *game* gives every edge of the tree a share: the part of its node's cover that takes it, or 1 and
 0 where a background row goes. For a leaf of value v, let r_j be the product of the shares of its
-path's edges on feature j, and o_j = 1 where the explained row takes all of them, else 0. In the
-game v prod_{j in S} o_j prod_{j not in S} r_j the Shapley value of feature k is
+path's edges on feature j, and o_j = 1 where the explained row takes all of them, else 0. The
+Shapley value of feature k is (docs/attributions.md, section 10)
 
     phi_k = v (o_k - r_k) integral_0^1 prod_{j != k} a_j(t) dt         a_j(t) = t o_j + (1 - t) r_j
 
-because the integral of t^s (1 - t)^(d-1-s) is the Shapley weight s! (d-1-s)! / d!. The integrand
-has degree d - 1, d distinct features on the path, so Gauss-Legendre with ceil(d/2) points is exact.
-No coalition is listed and no path unwound; every step is an elementwise loop over a block of rows.
+for which Gauss-Legendre with ceil(d/2) points is exact, d distinct features on the path. Every step
+is an elementwise loop over a block of rows.
 
 A walk in preorder keeps, for each depth of the current path and each quadrature point t,
 

@@ -5,10 +5,9 @@ there, the interaction index of features j and k is
 
     I_jk = v (o_j - r_j) (o_k - r_k) integral_0^1 prod_{l != j, k} a_l(t) dt
 
-because the integral of t^s (1 - t)^(d-2-s) is the weight s! (d-2-s)! / (d-1)! of a coalition of s
-of the other features. With c = (o - r) / a that is the integral of v c_j c_k times the product of
-all a, and of degree d - 2, so the points of the Shapley values are enough. (Where o = r = 0 the
-product is 0, and c may be any finite number.)
+by the same argument, of degree d - 2. With c = (o - r) / a it is the integral of v c_j c_k times
+the product of all a, so the points of the Shapley values are enough. (Where o = r = 0 the product
+is 0, and c may be any finite number.)
 
 So a leaf adds a number to every pair of features on its path, and to no other pair. The number
 depends on the features whose conditions a row meets, one bit each. The 2^d possible *words* of bits
@@ -58,24 +57,6 @@ def take_pair_edge(d, side, m, trees, edge_share, n_rows, path):
     e = trees.earlier_depth[node]
     path.share[d + 1] = path.share[e] * edge_share[child]
     keep_inside(n_rows, d, e, side, path.decision, path.inside)
-
-
-@internal
-def number_slots(d, trees, path):
-    """Give a slot to each feature on the path to a leaf of depth d, and return how many."""
-    n_slots = 0
-    for depth in range(d):
-        node = path.node[depth]
-        e = trees.earlier_depth[node]
-        if e > 0:
-            slot = path.slot[e - 1]
-        else:
-            slot = n_slots
-            path.feature[slot] = trees.feature[node]
-            n_slots += 1
-        path.slot[depth] = slot
-        path.last[slot] = depth + 1
-    return n_slots
 
 
 @internal
@@ -158,14 +139,21 @@ def add_shapley_pairs(trees, edge_share, X, path, out):
         root, d = trees.tree_offset[m], 0
         for node in range(root, trees.tree_offset[m + 1]):
             if right[node] >= 0:
-                path.node[d] = node
+                e = trees.earlier_depth[node]
+                path.node[d], path.slot[d] = (
+                    node,
+                    path.slot[e - 1] if e > 0 else trees.n_above[node],
+                )
                 x = X[1 if trees.missing_left[node] else 0, trees.feature[node]]
                 decide(n_rows, d, x, node, trees, path.decision)
                 take_pair_edge(d, LEFT, m, trees, edge_share, n_rows, path)
                 d += 1
                 continue
-            n_slots = number_slots(d, trees, path)
+            n_slots = trees.n_above[node]
             if n_slots > 1:
+                for depth in range(d):
+                    slot = path.slot[depth]
+                    path.feature[slot], path.last[slot] = trees.feature[path.node[depth]], depth + 1
                 n_words = find_pair_words(n_slots, n_rows, path)
                 fill_pair_table(
                     trees.value[node], n_slots, n_words, trees.n_points[m], trees.quadrature, path

@@ -14,14 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from attributions.kernels.contrasts import N_TERMS
-from attributions.kernels.paths import Changes, add_value_changes
+from attributions.kernels.contrasts import N_TERMS, Parts, add_value_changes
 from attributions.per_row.individual import attribute
 from attributions.results import LocalAttribution
-from attributions.walk.steps import Steps, along_paths, lower_of
+from attributions.walk.steps import Steps, along_paths
 from gbt.model.ensemble import Ensemble
 from gbt.model.predictor import columns_of
-from gbt.model.statistics import add_up_trees, by_tree
 
 
 class PreDecomp:
@@ -45,41 +43,20 @@ class PathChanges:
         self.ensemble = ensemble
         self.node_value = node_value
         self.base_values = node_value[ensemble.tree_offset[:-1]]
-        self.feature = np.maximum(ensemble.credited, 0).astype(np.uint64)  # -1 at a leaf
-        self.lower = lower_of(ensemble)
-        self.change = node_value[self.lower] - node_value[:, np.newaxis]  # 0 at a leaf
+        self.step = node_value - node_value[Steps.of(ensemble).up]  # to each node; 0 at a root
 
     def add(self, X: np.ndarray, trees: range, row_weight: np.ndarray, out: np.ndarray) -> None:
         """Add ``row_weight[m - trees.start, i] * r_mk(x_i)`` to ``out[k, i]``."""
         at, end = np.empty(out.shape[1], np.uint64), np.empty(out.shape[1], np.int64)
         links, first = self.ensemble.predictor.links, trees.start
-        add_value_changes(columns_of(X), links, first, self.changes, row_weight, at, end, out)
+        add_value_changes(columns_of(X), links, first, self.parts, row_weight, at, end, out)
 
     @cached_property
-    def part(self) -> np.ndarray:
-        """The changes as parts of the steps to nodes, see `along_paths`, (n_nodes, 3)."""
-        part = np.zeros((len(self.node_value), N_TERMS))
-        part[:, 0] = self.node_value - self.node_value[Steps.of(self.ensemble).up]
-        return part
-
-    @cached_property
-    def changes(self) -> Changes:
-        """The changes as rows go down the trees."""
-        node = self.ensemble.predictor.links.node  # that stands at a place
-        top, below = along_paths(self.ensemble, self.part)
-        return Changes(top, below, self.change[node], self.feature[node])
-
-    def sum_by_tree(self, leaf_weight: np.ndarray) -> np.ndarray:
-        """Return sum_i row_weight[m, i] r_mk(x_i), of shape (M, p), from sums of weights by leaf.
-
-        ``leaf_weight``, float64 of shape (n_nodes,), has at every leaf the sum of the weights of
-        its rows. All rows that take an edge meet the same change of value, so their sum is that
-        change times their weight.
-        """
-        (weight,) = add_up_trees(self.ensemble, leaf_weight[:, np.newaxis].copy()).T
-        worth = (self.change * weight[self.lower]).sum(axis=1)
-        splits = np.flatnonzero(self.ensemble.left >= 0)
-        return by_tree(self.ensemble, splits, worth[splits])
+    def parts(self) -> Parts:
+        """The changes as rows climb from their spots."""
+        part = np.zeros((len(self.step), N_TERMS))
+        part[:, 0] = self.step
+        return along_paths(self.ensemble, part)
 
 
 def predecomp(

@@ -2,14 +2,9 @@
 
     p~(t) = sum over the leaves l below t of W_l p(l) / sum of W_l      p~(leaf) = p(leaf)
 
-This is the "alternative definition" of Sun 2022; bottom-up it is the second of recurrences (23),
-where the node values p^ of PreDecomp follow the first:
-
-    p~(t) =  W_l       / W_t       p~(left) +  W_r       / W_t       p~(right)
-    p^(t) = (H_l + l2) / (H_t + l2) p^(left) + (H_r + l2) / (H_t + l2) p^(right)
-
-With hessian weights, W = H, the two agree when the penalty l2 is 0, for every loss. Weights by row
-count, W = n, are the rule of the treeinterpreter package (Saabas 2014). XGBoost's
+This is the "alternative definition" of Sun 2022. With hessian weights, W = H, it agrees with
+PreDecomp when the penalty is 0, for every loss (recurrences (23): docs/attributions.md, section 3).
+Weights by row count, W = n, are the rule of the treeinterpreter package (Saabas 2014). XGBoost's
 ``approx_contribs`` uses the hessian.
 """
 

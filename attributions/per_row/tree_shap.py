@@ -1,22 +1,12 @@
 """TreeSHAP: Shapley values of the prediction of each tree, by quadrature instead of enumeration.
 
-Features are players; a coalition S of known features predicts v(S), and feature k receives its mean
-marginal contribution v(S + k) - v(S) over all orders in which features become known. Two games:
-
-path-dependent, without ``background``
-    Where a node splits on an unknown feature, the row goes to both children in the shares of the
-    node's cover that they have. Cover is the hessian sum (what XGBoost uses) or the number of
-    training rows (LightGBM, scikit-learn); they differ for the logistic loss. No feature known, v
-    is the cover-weighted mean leaf value.
-interventional, with ``background``
-    Unknown features take their values from a background row, and v is the mean over those rows. No
-    feature known, v is the mean prediction of the background.
-
-Lundberg et al. 2020, "From local explanations to global understanding with explainable AI for
-trees", defines both. They are one computation, ``attributions.kernels.shap``: a background row is a
-game in which the share of an edge is 1 or 0. The base value and the contributions add up to the raw
-prediction at any depth. Cost per row and tree: splits times half the number of distinct features on
-the longest path, and that for every background row.
+Features are players, and feature k receives its mean marginal contribution over all orders in which
+features become known. There are two games (Lundberg et al. 2020): *path-dependent* ones, in which a
+row goes to both children of a split on an unknown feature, in the shares of the node's cover; and
+*interventional* ones, in which unknown features take their values from a background row. They are
+one computation, ``attributions.kernels.shap``: a background row is a game in which the share of an
+edge is 1 or 0. Cost per row and tree: splits times half the number of distinct features on the
+longest path, and that for every background row.
 
 A child without cover has share 0, and so have both children of a node without cover.
 """

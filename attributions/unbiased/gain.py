@@ -1,12 +1,8 @@
 r"""Unbiased gain: one of the two factors of a split's gain comes from rows that did not choose it.
 
-With no regularisation the gain of a split of node t into l and r is, for one hessian h, a square,
-
-    gain(t) = n_l n_r / n_t  *  (mean g_l - mean g_r)  *  (mean g_l - mean g_r) / h
-
-and a square is above 0 also where both children have the same expectation: that is the bias. Zhang,
-Zhang and Li (2023) take one factor from the training rows, which chose the split, and the other
-from validation rows (marked '). The forms differ in that other factor:
+A gain is a square, which is above 0 also where both children have the same expectation: that is the
+bias. Zhang, Zhang and Li (2023) take one factor from the training rows, which chose the split, and
+the other from validation rows (marked '). The forms differ in that other factor:
 
 ==============  ====================================================================================
 ``symmetric``   n_l n_r / n_t * (mean g_l - mean g_r) * (mean g'_l - mean g'_r) / mean h'_t
@@ -16,12 +12,10 @@ from validation rows (marked '). The forms differ in that other factor:
 ==============  ====================================================================================
 
 All are without the paper's factor 1 / (2 n), in the units of total gain. If, within a node, the
-pairs (g', h') of the validation rows are exchangeable, that is, do not depend on which child a row
-goes to, all have the expectation 0, as docs/unbiased_gain.md proves. (Equal sizes of the subsets
-matter: the expectation of a ratio of sums depends on them.) From the second tree on rows are not
-exchangeable. The symmetric form is the default because it also does not change when a constant is
-added to every g. Without exchangeability its expectation is the gain in a population whose hessian
-is everywhere that of the parent.
+pairs (g', h') of the validation rows do not depend on which child a row goes to, all have the
+expectation 0 (docs/unbiased_gain.md). The symmetric form is the default because it also does not
+change when a constant is added to every g: without exchangeability, from the second tree on, its
+expectation is the gain in a population whose hessian is everywhere that of the parent.
 
 The cost is one pass of training and validation rows down the trees, in which leaves add up their
 rows, and for standard errors another pass of the validation rows along their paths.

@@ -1,10 +1,8 @@
 """Rows that judge splits by their sums of w g, w h, w and 1, at the prediction before the tree.
 
-Unbiased gain is no sum over rows, but all that it needs of rows are two walks, one after the other
-(``attributions.walk.rows_at_spots``): training and validation rows are added up at the nodes, which
-makes the gain and its derivatives by a row, and then a validation row's effect on the gain is added
-up along its paths, feature by feature (`SplitRows.spread`). So chunks give what all rows in one
-table give.
+Training and validation rows are added up at the nodes, which makes the gain and its derivatives by
+a row; then a validation row's effect on the gain is added up along its paths, feature by feature
+(`SplitRows.spread`). So chunks give what all rows in one table give.
 """
 
 import operator
@@ -19,6 +17,8 @@ from attributions.held_out.constant_loss import Targets
 from attributions.rows import AllRows, Intake
 from attributions.statistics.row_sums import RowSums, sum_over_rows
 from attributions.walk.rows_at_spots import NodeTotals, RowsAtSpots
+from attributions.walk.steps import along_paths
+from gbt.kernels.rows.derivatives import HALF_SQUARED_ERROR
 from gbt.model.statistics import add_up_trees
 from gbt.parallel.chunks import Chunk
 
@@ -41,10 +41,12 @@ class SplitRows(RowsAtSpots):
 
         ``part`` (n_nodes, 3) has what w g, w h and w of a row bring in the step to a node.
         """
-        paths = self.paths_with(part)
+        if self.ensemble.loss.kind == HALF_SQUARED_ERROR:  # h is 1, so b h + d is b + d
+            part = part + [0.0, 0.0, 1.0] * part[:, 1:2]
+        parts = along_paths(self.ensemble, part)
 
         def parts_of(rows: slice) -> tuple[np.ndarray, None]:
-            return self.parts_along(paths, rows).T, None
+            return self.parts_along(parts, rows).T, None
 
         return sum_over_rows(parts_of, len(self.y), n_jobs, self.groups)
 

@@ -9,6 +9,5 @@ First walks add rows up at the nodes, second ones tell what each row adds to wha
 sums. Read ``steps``, the table of steps, then ``rows_at_spots``, rows in memory or in chunks of
 Dask. Measures differ in a, b, d and g: ``attributions.held_out`` asks the loss anew at each step,
 without the step's feature; ``attributions.unbiased`` takes the derivatives before the tree.
-PreDecomp, Saabas and TreeInner need no sums of nodes, so that rows go down and are credited on the
-way (``attributions.per_row``).
+PreDecomp, Saabas and TreeInner need no sums of nodes, only the second walk.
 """

@@ -20,10 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from attributions.kernels.contrasts import N_SUMS, add_parts_at_spots, add_up_at_spots
+from attributions.kernels.contrasts import N_SUMS, Parts, add_parts_at_spots, add_up_at_spots
 from attributions.kernels.spots import Spots, odds, predict_before
 from attributions.rows import Rows
-from attributions.walk.steps import Paths, along_paths
 from gbt.kernels.rows.derivatives import GIVEN, HALF_LOGISTIC, HALF_SQUARED_ERROR
 from gbt.kernels.rows.descent import NO_LEAVES, find_spots
 from gbt.model.predictor import columns_of, transposed
@@ -88,25 +87,19 @@ class RowsAtSpots(Rows):
         """Return of some rows what kernels take derivatives from: see ``add_up_at_spots``."""
         kind, n = self.ensemble.loss.kind, rows.stop - rows.start
         if not self.is_known:
-            return kind, np.zeros(n), np.zeros(n), np.empty(n), self._given(rows, spots)
+            return kind, np.zeros(n), np.zeros(n), np.empty(n), self.before_trees(rows, spots)
         hessian = None if kind == HALF_SQUARED_ERROR else np.empty(n)
         return kind, self.y[rows], self.state(rows), hessian, None
 
-    def paths_with(self, part: np.ndarray) -> Paths:
-        """Return steps that add a g + b h + d, with these in ``part``, (n_nodes, 3)."""
-        if self.ensemble.loss.kind == HALF_SQUARED_ERROR:  # h is 1, so b h + d is b + d
-            part = part + [0.0, 0.0, 1.0] * part[:, 1:2]
-        return along_paths(self.ensemble, part)
-
-    def parts_along(self, paths: Paths, rows: slice) -> np.ndarray:
+    def parts_along(self, parts: Parts, rows: slice) -> np.ndarray:
         """Return what the steps of a block of rows add to features, times their weight, (p, n)."""
         out = np.zeros((self.ensemble.n_credited, rows.stop - rows.start))
         spots = self.spots(rows)
-        add_parts_at_spots(spots, *self.derivatives(rows, spots), *paths, out)
+        add_parts_at_spots(spots, *self.derivatives(rows, spots), parts, out)
         out *= self.weight[rows]
         return out
 
-    def _given(self, rows: slice, spots: Spots) -> tuple[np.ndarray, np.ndarray]:
+    def before_trees(self, rows: slice, spots: Spots) -> tuple[np.ndarray, np.ndarray]:
         """Return the derivatives of some rows before every tree, (M, n) each."""
         n_outputs, n_trees = self.ensemble.n_outputs, self.ensemble.n_trees
         gradient, hessian = np.empty((2, n_trees, rows.stop - rows.start))

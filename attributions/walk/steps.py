@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from attributions.kernels.contrasts import N_ENDS, N_WHOLE, Below
+from attributions.kernels.contrasts import N_ENDS, N_WHOLE, Parts
 from gbt.model.ensemble import Ensemble
 from gbt.model.predictor import top_of_trees
 from gbt.model.statistics import by_tree
@@ -62,11 +62,8 @@ class Splits:
         return part
 
 
-Paths = tuple[tuple[np.ndarray, np.ndarray], Below]
-
-
-def along_paths(ensemble: Ensemble, part: np.ndarray) -> Paths:
-    """Return the parts of steps, and their features, as ``add_parts_at_spots`` takes them.
+def along_paths(ensemble: Ensemble, part: np.ndarray) -> Parts:
+    """Return the parts of steps, and their features, as kernels take them.
 
     ``part`` (n_nodes, 3) has a, b and d of the step to each node. A tree is made complete down to
     depth 3, as in ``gbt.kernels.rows.descent``.
@@ -84,4 +81,4 @@ def along_paths(ensemble: Ensemble, part: np.ndarray) -> Paths:
     is_step = (children != top[:, :, np.newaxis])[..., np.newaxis]  # a leaf leads to itself
     of_top = np.maximum(ensemble.credited[top], 0).astype(np.uint64), part[children] * is_step
     below = up, feature, np.where(is_below[:, np.newaxis], part, 0.0), end
-    return of_top, Below(*(of_node[links.node] for of_node in below))
+    return Parts(*of_top, *(of_node[links.node] for of_node in below))

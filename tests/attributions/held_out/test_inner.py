@@ -80,7 +80,7 @@ def test_two_stumps_by_hand_on_other_rows():
 @pytest.mark.parametrize("ifa", ["predecomp", "tree_shap"])
 @pytest.mark.parametrize("n_trees", [1, 2, 3, 4, 7, 130])
 def test_any_number_of_trees(n_trees, ifa):
-    """Trees are taken 64 at a time, and by leaf four at a time."""
+    """Derivatives before trees are taken of 32 trees at a time."""
     rng = np.random.default_rng(n_trees)
     stumps = [stump_on(int(rng.integers(3)), rng.normal()) for _ in range(n_trees)]
     X = rng.normal(size=(40, 3))

@@ -158,9 +158,6 @@ def exact_shapley_values(tree, x, cover):
     return [float(value) for value in phi]
 
 
-# ------------------------------------------------------------------------------------ properties
-
-
 # ------------------------------------------------------------------------- rows that decide alike
 
 
