@@ -31,6 +31,7 @@ import numpy as np
 from attributions.kernels.spots import stand_at_spots
 from gbt.kernels.platform.compiling import forced_inline, internal, kernel, uncounted
 from gbt.kernels.platform.instructions import add_pair, max, min
+from gbt.kernels.rows.descent import N_TOP
 
 
 class Paths(NamedTuple):
@@ -214,12 +215,29 @@ def add_up_row(i, leaf, n_steps, most_odds, spots, paths, rows, weight, sums, of
     move_known(i, leaf, n_steps, most_odds, spots, paths, rows)
 
 
+@forced_inline
+def add_up_tree(m, n_steps, most_odds, spots, paths, rows, weight, sums, of_leaves):
+    """Add up the rows' gradients in one tree, each half of the rows in a lane of its own."""
+    n, half = np.uint64(rows.y.shape[0]), np.uint64(rows.y.shape[0] // 2)
+    spot, first, a, b = spots.of_row[m], spots.first[m], sums[0], sums[1]
+    for i in range(half):
+        j = i + half
+        leaf, other = first + np.uint64(spot[i]), first + np.uint64(spot[j])
+        add_up_row(i, leaf, n_steps, most_odds, spots, paths, rows, weight, a, of_leaves)
+        add_up_row(j, other, n_steps, most_odds, spots, paths, rows, weight, b, of_leaves)
+    for i in range(half + half, n):
+        leaf = first + np.uint64(spot[i])
+        add_up_row(i, leaf, n_steps, most_odds, spots, paths, rows, weight, a, of_leaves)
+
+
 @uncounted
 def add_up_known(spots, rows, most_odds, paths, weight, sums, of_leaves):
     """Add up the weighted gradients of all steps at their children, and rows and weights at leaves.
 
     Rows that follow one another often take the same steps, and an addition would have to wait for
-    the last one: so each half of the rows adds up in a lane of its own.
+    the last one: so each half of the rows adds up in a lane of its own. In a tree of up to four
+    levels all rows take four steps, which the compiler writes down one after the other; beyond the
+    root a step changes nothing.
 
     spots                       ``Spots``  IN     of all M trees
     rows                        ``Known``  INOUT  go from the first tree to after the last
@@ -229,18 +247,27 @@ def add_up_known(spots, rows, most_odds, paths, weight, sums, of_leaves):
     sums        (2, N + 16 M)   float64    INOUT  of w g, in two lanes
     of_leaves   (2 (N + 16 M))  float64    INOUT  w, and 1 if a row weighs something
     """
-    n, half = np.uint64(rows.y.shape[0]), np.uint64(rows.y.shape[0] // 2)
-    a, b = sums[0], sums[1]
     for m in range(spots.tree_depth.shape[0]):
-        spot, first, n_steps = spots.of_row[m], spots.first[m], spots.tree_depth[m]
-        for i in range(half):
-            j = i + half
-            leaf, other = first + np.uint64(spot[i]), first + np.uint64(spot[j])
-            add_up_row(i, leaf, n_steps, most_odds, spots, paths, rows, weight, a, of_leaves)
-            add_up_row(j, other, n_steps, most_odds, spots, paths, rows, weight, b, of_leaves)
-        for i in range(half + half, n):
-            leaf = first + np.uint64(spot[i])
-            add_up_row(i, leaf, n_steps, most_odds, spots, paths, rows, weight, a, of_leaves)
+        if spots.tree_depth[m] <= N_TOP:
+            add_up_tree(m, N_TOP, most_odds, spots, paths, rows, weight, sums, of_leaves)
+        else:
+            n_steps = spots.tree_depth[m]
+            add_up_tree(m, n_steps, most_odds, spots, paths, rows, weight, sums, of_leaves)
+
+
+@forced_inline
+def add_parts_of_tree(m, n_steps, most_odds, spots, paths, rows, slope, constant, out):
+    """Add the parts of the rows in one tree."""
+    spot, first = spots.of_row[m], spots.first[m]
+    for i in range(np.uint64(rows.y.shape[0])):
+        leaf = first + np.uint64(spot[i])
+        y, state, at = rows.y[i], rows.state[i], leaf
+        for _ in range(n_steps):
+            k = paths.feature[at]
+            g = gradient_without(most_odds, y, state, rows.work[k, i])
+            out[k, i] += slope[at] * g + constant[at]
+            at = paths.up[at]
+        move_known(i, leaf, n_steps, most_odds, spots, paths, rows)
 
 
 @uncounted
@@ -252,13 +279,8 @@ def add_parts_of_known(spots, rows, most_odds, paths, slope, constant, out):
     out               (p, n)        float64   INOUT
     """
     for m in range(spots.tree_depth.shape[0]):
-        spot, first, n_steps = spots.of_row[m], spots.first[m], spots.tree_depth[m]
-        for i in range(np.uint64(rows.y.shape[0])):
-            leaf = first + np.uint64(spot[i])
-            y, state, at = rows.y[i], rows.state[i], leaf
-            for _ in range(n_steps):
-                k = paths.feature[at]
-                g = gradient_without(most_odds, y, state, rows.work[k, i])
-                out[k, i] += slope[at] * g + constant[at]
-                at = paths.up[at]
-            move_known(i, leaf, n_steps, most_odds, spots, paths, rows)
+        if spots.tree_depth[m] <= N_TOP:
+            add_parts_of_tree(m, N_TOP, most_odds, spots, paths, rows, slope, constant, out)
+        else:
+            n_steps = spots.tree_depth[m]
+            add_parts_of_tree(m, n_steps, most_odds, spots, paths, rows, slope, constant, out)
