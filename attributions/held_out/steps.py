@@ -18,8 +18,8 @@ import numpy as np
 from attributions.kernels.paths import judge_shape
 from attributions.per_row.bound import Judge
 from attributions.per_row.predecomp import PathChanges
+from attributions.walk.layout_of_steps import Paths
 from attributions.walk.rows_at_spots import RowsAtSpots
-from attributions.walk.steps import Paths
 from gbt.model.ensemble import Ensemble
 from gbt.model.predictor import transposed
 from gbt.model.stages import TREES_AT_ONCE, Stage, values_in_start

@@ -18,7 +18,7 @@ from attributions.kernels.contrasts import N_TERMS
 from attributions.kernels.paths import Changes, add_value_changes
 from attributions.per_row.individual import attribute
 from attributions.results import LocalAttribution
-from attributions.walk.steps import Steps, along_paths, lower_of
+from attributions.walk.layout_of_steps import Steps, along_paths, lower_of
 from gbt.model.ensemble import Ensemble
 from gbt.model.predictor import columns_of
 from gbt.model.statistics import add_up_trees, by_tree

@@ -24,7 +24,7 @@ from attributions.kernels.contrasts import N_SUMS, add_parts_at_spots, add_up_at
 from attributions.kernels.spots import Spots, odds, predict_before
 from attributions.rows import Rows
 from attributions.statistics.groups import merge_groups
-from attributions.walk.steps import Paths, along_paths
+from attributions.walk.layout_of_steps import Paths, along_paths
 from gbt.kernels.rows.derivatives import GIVEN, HALF_LOGISTIC, HALF_SQUARED_ERROR
 from gbt.kernels.rows.descent import NO_LEAVES, find_spots
 from gbt.model.predictor import columns_of, transposed

@@ -33,7 +33,7 @@ from gbt.model.ensemble import Ensemble
 from gbt.model.seen_rows import SeenRows
 from gbt.parallel.chunks import is_in_chunks
 from gbt.splitting.frontier import Policy
-from gbt.splitting.policies import as_policy, describe_policy
+from gbt.splitting.policies_by_name import as_policy, describe_policy
 from gbt.tables.sparse_rows import SparseRows, take
 from gbt.tables.targets import warn_of_other_order
 from gbt.training.boosting import Boosted, Parameters, boost

@@ -39,10 +39,10 @@ from gbt.kernels.trees.drawing import DEAL
 from gbt.kernels.trees.greedy_tasks import run_greedy_task
 from gbt.kernels.trees.judged_tasks import run_judged_task
 from gbt.kernels.trees.nodes import MOST_CODES, NODE, records
-from gbt.kernels.trees.pooled import nothing_held_up
 from gbt.kernels.trees.quantise import ROWS_PER_TASK
 from gbt.kernels.trees.rounds import OF_SQUARE, OF_SUM, grow_trees
 from gbt.kernels.trees.tasks import LARGE
+from gbt.kernels.trees.trust import nothing_held_up
 from gbt.losses.overflow import refuse_overflow, refuse_square_overflow
 from gbt.model.tree import NODE_RECORD
 from gbt.parallel.threads import Helpers, effective_n_jobs, threads_for

@@ -12,7 +12,6 @@ from gbt.kernels.cuts.memory import terms_of
 from gbt.kernels.platform.compiling import called_at, internal
 from gbt.kernels.platform.instructions import min
 from gbt.kernels.trees.drawing import deal_out, key_of_tree
-from gbt.kernels.trees.pooled import expected_of, output_of, rank_of, tell
 from gbt.kernels.trees.quantise import ROWS_PER_TASK
 from gbt.kernels.trees.tasks import (
     LOOK,
@@ -21,6 +20,7 @@ from gbt.kernels.trees.tasks import (
     list_levels,
     record_levels,
 )
+from gbt.kernels.trees.trust import expected_of, output_of, rank_of, tell
 
 
 @internal
@@ -60,7 +60,7 @@ def is_made(found, expected, rules):
     """Say whether a split that rows have judged is made: if its worth to other rows is enough.
 
     In a tree that asks no node it is enough to claim something; where nodes are asked, what is
-    ``expected`` is added to the worth, see ``gbt.kernels.trees.pooled``.
+    ``expected`` is added to the worth, see ``gbt.kernels.trees.trust``.
     """
     is_enough = found.claim > 0.0
     if rules.asks_nodes:

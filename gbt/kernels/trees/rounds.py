@@ -35,7 +35,6 @@ from gbt.kernels.trees.growth import (
     record_splits,
     release_slots,
 )
-from gbt.kernels.trees.pooled import look_back, remember
 from gbt.kernels.trees.quantise import choose_scales
 from gbt.kernels.trees.tasks import (
     DERIVE,
@@ -50,6 +49,7 @@ from gbt.kernels.trees.tasks import (
     blocks_of,
     run_task,
 )
+from gbt.kernels.trees.trust import look_back, remember
 
 OF_SUM, OF_SQUARE = 1, 2  # overflows
 

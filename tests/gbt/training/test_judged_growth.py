@@ -9,8 +9,8 @@ from benchmarks.speed.checked_trees import compare
 from gbt import GBTClassifier, GBTRegressor, load
 from gbt.kernels.cuts.memory import Training
 from gbt.kernels.rows.derivatives import GIVEN
-from gbt.kernels.trees.pooled import DEPTHS
 from gbt.kernels.trees.quantise import ROWS_PER_TASK
+from gbt.kernels.trees.trust import DEPTHS
 from gbt.reference.policies import HeldUp
 from gbt.reference.sets import bins_of, number_of_tree, parts_of
 from gbt.splitting import CrossValidated, Greedy, Unbiased
