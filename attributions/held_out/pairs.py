@@ -27,7 +27,7 @@ from attributions.kernels.paths import Credits, add_to_pairs
 from attributions.per_row.bound import Judge
 from attributions.results import PairAttribution
 from attributions.statistics.row_sums import sum_over_rows
-from attributions.walk.steps import Steps
+from attributions.walk.layout_of_steps import Steps
 from gbt.model.ensemble import Ensemble
 from gbt.parallel.chunks import Chunk
 

@@ -30,7 +30,7 @@ from attributions.kernels.spots import odds
 from attributions.per_row.saabas import Saabas
 from attributions.rows import Intake
 from attributions.statistics.powers_of_two import exponent_of_columns
-from attributions.walk.steps import Splits, Steps, lower_of
+from attributions.walk.layout_of_steps import Splits, Steps, lower_of
 from gbt.losses.ranking import NDCG
 from gbt.model.ensemble import Ensemble
 from gbt.model.statistics import add_up_trees

@@ -16,8 +16,8 @@ import numpy as np
 from attributions.kernels.paths import judge_shape
 from attributions.per_row.bound import Judge
 from attributions.per_row.predecomp import PathChanges
+from attributions.walk.layout_of_steps import lower_of
 from attributions.walk.rows_at_spots import RowsAtSpots
-from attributions.walk.steps import lower_of
 from gbt.model import statistics
 from gbt.model.ensemble import Ensemble
 from gbt.model.predictor import transposed

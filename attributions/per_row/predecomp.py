@@ -17,7 +17,7 @@ import numpy as np
 from attributions.kernels.contrasts import N_TERMS, Parts, add_value_changes
 from attributions.per_row.individual import attribute
 from attributions.results import LocalAttribution
-from attributions.walk.steps import Steps, along_paths
+from attributions.walk.layout_of_steps import Steps, along_paths
 from gbt.model.ensemble import Ensemble
 from gbt.model.predictor import columns_of
 

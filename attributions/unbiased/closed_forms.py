@@ -23,7 +23,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attributions.walk.steps import Splits, lower_of
+from attributions.walk.layout_of_steps import Splits, lower_of
 from gbt.model.ensemble import Ensemble
 
 

@@ -16,8 +16,8 @@ import numpy as np
 from attributions.held_out.constant_loss import Targets
 from attributions.rows import AllRows, Intake
 from attributions.statistics.row_sums import RowSums, sum_over_rows
+from attributions.walk.layout_of_steps import along_paths
 from attributions.walk.rows_at_spots import NodeTotals, RowsAtSpots
-from attributions.walk.steps import along_paths
 from gbt.kernels.rows.derivatives import HALF_SQUARED_ERROR
 from gbt.model.statistics import add_up_trees
 from gbt.parallel.chunks import Chunk

@@ -24,7 +24,7 @@ from gbt.estimators.in_chunks import refuse_what_needs_memory, rows_of
 from gbt.estimators.other_names import says_what_serves
 from gbt.estimators.predictions import Predicts
 from gbt.files.saving import describe_estimator, kind_of, save
-from gbt.kernels.trees.pooled import nothing_held_up
+from gbt.kernels.trees.experience import nothing_held_up
 from gbt.losses.known import as_loss, is_same
 from gbt.losses.overflow import SumsOverflowError
 from gbt.losses.ranking.queries import with_queries
@@ -34,7 +34,7 @@ from gbt.model.ensemble import Ensemble
 from gbt.model.seen_rows import SeenRows
 from gbt.parallel.chunks import is_in_chunks
 from gbt.splitting.frontier import Policy
-from gbt.splitting.policies import as_policy, describe_policy
+from gbt.splitting.policies_by_name import as_policy, describe_policy
 from gbt.tables.sparse_rows import SparseRows, take
 from gbt.tables.targets import warn_of_other_order
 from gbt.training.boosting import Boosted, Parameters, boost

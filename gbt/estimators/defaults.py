@@ -10,8 +10,8 @@ A splitter that is named brings defaults of its own:
                          early. Trees with such a guard gain by more rounds
     "cross_validated"    as "unbiased"
 
-The unbiased trees of "auto" are pooled (``gbt.kernels.trees.pooled``). Many rounds of small steps
-serve them best; where either number is given, the other is as for named splitters. Greedy
+The unbiased trees of "auto" are pooled (``gbt.kernels.trees.experience``). Many rounds of small
+steps serve them best; where either number is given, the other is as for named splitters. Greedy
 trees that "auto" grows have the limits of `CAREFUL`, because nothing else guards them.
 """
 
@@ -20,10 +20,10 @@ from typing import Any
 
 import numpy as np
 
-from gbt.kernels.trees.pooled import FEW
+from gbt.kernels.trees.experience import FEW
 from gbt.splitting.cross_validated import CrossValidated
 from gbt.splitting.frontier import Policy
-from gbt.splitting.policies import as_policy
+from gbt.splitting.policies_by_name import as_policy
 from gbt.splitting.unbiased import Unbiased
 
 AS_XGBOOST: dict[str, Any] = {

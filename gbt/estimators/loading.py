@@ -28,7 +28,7 @@ from gbt.files.documents import (
     shown,
 )
 from gbt.files.saving import FORMAT, KINDS, LABEL_DTYPES, VERSION
-from gbt.kernels.trees.pooled import nothing_held_up
+from gbt.kernels.trees.experience import nothing_held_up
 from gbt.losses.half import LOSSES
 from gbt.losses.known import OF_REGRESSION, OWN, as_loss, is_loss, is_same, parameters_of
 from gbt.losses.loss import Loss
@@ -38,7 +38,7 @@ from gbt.losses.survival.laws import LAWS
 from gbt.model.description import FLAGS, NUMBERS
 from gbt.model.ensemble import Ensemble
 from gbt.model.tree import NODE_DTYPES
-from gbt.splitting.policies import as_policy, described_policy
+from gbt.splitting.policies_by_name import as_policy, described_policy
 from gbt.tables.categories import Categories, Levels, check_levels
 from gbt.tables.level_sets import LevelSets
 from gbt.training.sampling import Sampling, sample_size

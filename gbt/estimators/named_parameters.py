@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 
 from gbt.estimators.other_names import explain_unknown
 from gbt.losses.known import as_loss
-from gbt.splitting.policies import as_policy
+from gbt.splitting.policies_by_name import as_policy
 
 
 class NamedParameters(BaseEstimator):

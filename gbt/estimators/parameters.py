@@ -22,7 +22,7 @@ from gbt.parallel.threads import effective_n_jobs
 from gbt.splitting.frontier import Policy
 from gbt.splitting.interactions import is_interaction_constraints
 from gbt.splitting.monotone import is_monotone_constraints
-from gbt.splitting.policies import POLICIES
+from gbt.splitting.policies_by_name import POLICIES
 from gbt.tables.names import shown
 from gbt.training.evaluation import Callback, Metrics, are_metrics, is_metric
 from gbt.training.sampling import RandomState

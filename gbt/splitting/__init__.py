@@ -11,7 +11,7 @@ two say how their rows judge. Every other policy is asked depth by depth, in Num
 the question to a policy and its answer, ``cuts`` finds the best cuts of every column. ``monotone``
 keeps predictions in order, ``interactions`` says which columns may meet on a path.
 
-``policies`` has the policies by name. A new policy is a new file here, or anywhere else: its
+``policies_by_name`` lists these three. A new policy is a new file here, or anywhere else: its
 object is handed to an estimator as ``splitter=``.
 """
 

@@ -7,8 +7,8 @@ most 256 bins. With G and H of part i in a node written G_i and H_i, a cut has t
     s_2 = G_1 G_2 / (H_2 + lambda)               likewise
     s_3 = (G_1 + G_2) G_3 / (H_3 + lambda)       likewise
 
-The cut of a feature is the one of largest s_1, the feature the one of largest s_2 (pooled trees go
-by experience, too: ``gbt.kernels.trees.pooled``), and s_3 is what the split is worth. D has chosen
+The cut of a feature is the one of largest s_1, the feature the one of largest s_2 (pooled trees
+go by ``gbt.kernels.trees.experience``, too), and s_3 is what the split is worth. D has chosen
 the cut and D1' the feature, but neither can have fitted itself to D2'; so at the root of pure noise
 s_3 is 0 on average, however many values a feature has. A node is split unless s_3 is below
 ``min_split_gain``, which may be negative. Leaves learn from all rows.

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from gbt.kernels.rows.derivatives import GIVEN
-from gbt.kernels.trees.pooled import nothing_held_up
+from gbt.kernels.trees.experience import nothing_held_up
 from gbt.losses.known import is_same, refusing_overflow_of
 from gbt.losses.loss import Loss
 from gbt.losses.overflow import SumsOverflowError, refuse_vanishing_squares
@@ -93,7 +93,7 @@ class Boosted:
     evals_result: dict[str, list[float]]
     best_iteration: int
     split_scores: np.ndarray | None  # see `NewTrees`
-    held_up: np.ndarray  # see ``gbt.kernels.trees.pooled``
+    held_up: np.ndarray  # see ``gbt.kernels.trees.experience``
     learning_rates: list[float]  # of every round that this fit has grown, if callbacks were asked
 
 

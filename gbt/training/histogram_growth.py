@@ -36,10 +36,10 @@ from gbt.kernels.platform.compiling import IS_COMPILING
 from gbt.kernels.platform.handing import address_of
 from gbt.kernels.platform.thread_team import LOOKS_OF_A_GUEST, task_queue
 from gbt.kernels.trees.drawing import DEAL
+from gbt.kernels.trees.experience import nothing_held_up
 from gbt.kernels.trees.greedy_tasks import run_greedy_task
 from gbt.kernels.trees.judged_tasks import run_judged_task
 from gbt.kernels.trees.nodes import MOST_CODES, NODE, records
-from gbt.kernels.trees.pooled import nothing_held_up
 from gbt.kernels.trees.quantise import ROWS_PER_TASK
 from gbt.kernels.trees.rounds import OF_SQUARE, OF_SUM, grow_trees
 from gbt.kernels.trees.tasks import LARGE

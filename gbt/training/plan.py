@@ -13,7 +13,7 @@ class Plan:
 
     ``loss`` is the kind of the loss, see ``gbt.kernels.rows.derivatives``. The random numbers of a
     tree follow from ``seed`` and its number. ``max_bins`` is that of ``gbt.tables.columns``.
-    ``held_up`` is what trees have told of their splits, see ``gbt.kernels.trees.pooled``, None for
+    ``held_up`` is what trees have told of their splits (``gbt.kernels.trees.experience``), None for
     nothing; it changes from tree to tree. With ``has_guest`` a thread that has no tree to grow may
     help with one (`HistogramGrowth.help`).
     """

@@ -4,6 +4,7 @@ import copy
 import json
 import math
 import os
+import pickle
 import re
 import signal
 import stat

@@ -35,7 +35,7 @@ class Judges(NamedTuple):
     n_parts: int  # of equal size, into which the rows of a tree are divided
     n_sets: int  # that these make up: the last takes all parts from its number on
     min_rows_of_all: int = 0  # that every sum must have on either side of any cut
-    pools: bool = False  # whether trees have a drawn depth, see ``gbt.kernels.trees.pooled``
+    pools: bool = False  # whether trees have a drawn depth, see ``gbt.kernels.trees.experience``
 
 
 # How a policy judges. A record, because it changes from tree to tree.
@@ -74,6 +74,6 @@ class Judging(NamedTuple):
     judges: np.ndarray  # (threads,) JUDGE
     deals: np.ndarray  # (threads,) DEAL, see ``gbt.kernels.trees.drawing``
     scores: np.ndarray  # (trees, p) float64, what the splits looked at were worth, by column
-    # See ``gbt.kernels.trees.pooled``:
+    # See ``gbt.kernels.trees.experience``:
     told: np.ndarray  # (threads * p * 2,) int64, by the tree that grows
     held_up: np.ndarray  # (K, 2, DEPTHS + p) float64, by those before; workers share it

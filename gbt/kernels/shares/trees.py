@@ -11,8 +11,8 @@ from gbt.kernels.platform.compiling import uncounted
 from gbt.kernels.platform.handing import call_at, handed
 from gbt.kernels.platform.instructions import min
 from gbt.kernels.trees.drawing import deal_block, key_of_draws
+from gbt.kernels.trees.experience import look_back, remember
 from gbt.kernels.trees.finish import finish_splits, put_in_preorder, rates_of, write_leaf
-from gbt.kernels.trees.pooled import look_back, remember
 from gbt.kernels.trees.quantise import ROWS_PER_TASK, settle_units
 from gbt.kernels.trees.rounds import add_up_scores
 from gbt.kernels.trees.tasks import LOOK, RECORD, ZERO

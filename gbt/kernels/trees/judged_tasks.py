@@ -12,11 +12,12 @@ from gbt.kernels.cuts.memory import terms_of
 from gbt.kernels.platform.compiling import called_at, internal
 from gbt.kernels.platform.instructions import min
 from gbt.kernels.trees.drawing import deal_out, key_of_tree
-from gbt.kernels.trees.pooled import expected_of, output_of, rank_of, tell
+from gbt.kernels.trees.experience import expected_of, output_of, rank_of, tell
 from gbt.kernels.trees.quantise import ROWS_PER_TASK
 from gbt.kernels.trees.tasks import (
     LOOK,
     RECORD,
+    best_column,
     is_searched,
     list_levels,
     record_levels,
@@ -28,6 +29,7 @@ def judge_columns(j, p, thread, work):
     """Find the best cuts of the columns of pack p in node j, and judge them by the rows that do."""
     table, rules, judging, node = work.table, work.rules[0], work.judging, work.nodes[j]
     pack, judge = table.packs[p], judging.judges[thread]
+    held_up = judging.held_up[output_of(rules, judging)]
     for i in range(pack.start, pack.stop):
         k = table.in_packs[i]
         column, found = table.columns[k], work.slots.found[node.slot, k]
@@ -43,16 +45,7 @@ def judge_columns(j, p, thread, work):
             judge_column(column, found, node, rules, judging, judge)
             if judging.habits[0].pools > 0 and found.score > -np.inf:
                 tell(found, 2 * (thread * len(table.columns) + k), judging.told)
-
-
-@internal
-def chosen_column(found, held_up):
-    """Return the column whose cut ranks first, the lowest among equals."""
-    best = np.int64(0)
-    for k in range(1, len(found)):
-        if rank_of(found[k], k, held_up) > rank_of(found[best], best, held_up):
-            best = np.int64(k)
-    return best
+                found.score = rank_of(found, k, held_up)
 
 
 @internal
@@ -60,7 +53,7 @@ def is_made(found, expected, rules):
     """Say whether a split that rows have judged is made: if its worth to other rows is enough.
 
     In a tree that asks no node it is enough to claim something; where nodes are asked, what is
-    ``expected`` is added to the worth, see ``gbt.kernels.trees.pooled``.
+    ``expected`` is added to the worth, see ``gbt.kernels.trees.experience``.
     """
     is_enough = found.claim > 0.0
     if rules.asks_nodes:
@@ -73,8 +66,8 @@ def record_judged_split(j, thread, work):
     """Record the split that rows have judged best, if it is made."""
     table, rules, node = work.table, work.rules[0], work.nodes[j]
     found = work.slots.found[node.slot]
+    k = best_column(found)
     held_up = work.judging.held_up[output_of(rules, work.judging)]
-    k = chosen_column(found, held_up)
     best, column = found[k], table.columns[k]
     if best.score == -np.inf:
         return

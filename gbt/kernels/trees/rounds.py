@@ -26,6 +26,7 @@ from gbt.kernels.cuts.memory import BY_ROWS
 from gbt.kernels.platform import thread_team
 from gbt.kernels.platform.compiling import inlined, internal, uncounted
 from gbt.kernels.platform.handing import handed
+from gbt.kernels.trees.experience import look_back, remember
 from gbt.kernels.trees.finish import finish_splits, put_in_preorder, rates_of
 from gbt.kernels.trees.growth import (
     list_refinements,
@@ -35,7 +36,6 @@ from gbt.kernels.trees.growth import (
     record_splits,
     release_slots,
 )
-from gbt.kernels.trees.pooled import look_back, remember
 from gbt.kernels.trees.quantise import choose_scales
 from gbt.kernels.trees.tasks import (
     DERIVE,

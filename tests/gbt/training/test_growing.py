@@ -10,6 +10,7 @@ from gbt.kernels.cuts import refine
 from gbt.kernels.platform.compiling import IS_COMPILING
 from gbt.kernels.trees.quantise import ROWS_PER_TASK
 from gbt.reference import boosting as reference
+from gbt.splitting.cross_validated import CrossValidated
 from gbt.splitting.frontier import Splits
 from gbt.splitting.greedy import Greedy
 from gbt.tables.categories import MOST_LEVELS
@@ -191,23 +192,26 @@ def test_a_gain_that_may_be_rounding_is_none(difference, n_nodes, road):
     assert tree.n_nodes == n_nodes
 
 
-@pytest.mark.parametrize("starts", [[0, 1], [0, 6], [0, 2]])
+@pytest.mark.parametrize("alone", [1, 2])
+@pytest.mark.parametrize("starts", [0, 6, 1])
 @pytest.mark.parametrize(
     "inside", [{}, *INSIDE_BINS.values()], ids=["as is cheapest", *INSIDE_BINS]
 )
-def test_of_an_edge_and_a_cut_inside_a_bin_that_tie_the_higher_is_taken(starts, inside):
+def test_of_an_edge_and_a_cut_inside_a_bin_that_tie_the_higher_is_taken(starts, alone, inside):
     """G_l = 5 after the first row and again after the last but one: 5^2 / 2 + 5^2 / 7 both times.
 
     Once the edge after the first row ties with a cut inside a bin, once one inside with the edge
-    before the last row, once two inside.
+    before the last row, once two inside. With two rows ``alone`` at either end (5^2 / 3 + 5^2 / 7)
+    the higher cut is an edge of narrow bins, too.
     """
-    columns = Columns.from_table(np.arange(7.0).reshape(-1, 1))
-    columns.set_bins(0, np.array(starts))
-    gradient = np.array([5.0, 0, 0, 0, 0, 0, -5.0])
+    columns = Columns.from_table(np.arange(6.0 + alone).reshape(-1, 1))
+    columns.set_bins(0, np.array([0, starts if starts == 6 else starts + alone]))
+    gradient = np.zeros(6 + alone)
+    gradient[[alone - 1, 6]] = 5.0, -5.0
     with pytest.MonkeyPatch.context() as patch:
         for name, value in inside.items():
             patch.setattr(refine, name, value)
-        tree, _ = grow_tree(columns, gradient, np.ones(7), max_depth=1, reg_lambda=1.0)
+        tree, _ = grow_tree(columns, gradient, np.ones(6 + alone), max_depth=1, reg_lambda=1.0)
     assert tree.threshold[0] == 5.5
 
 
@@ -270,6 +274,25 @@ def test_of_equal_scores_the_lower_column_splits(first):
     tree, _ = grow_tree(columns, 2 * x - 1, np.ones(60))
     assert tree.feature.tolist() == [0, -1, -1]
     assert (tree.level_sets.of_node[0] >= 0) == (first == "category")
+
+
+@pytest.mark.parametrize("splitter", [None, CrossValidated(2)], ids=["greedy", "cross_validated"])
+def test_missing_rows_that_gain_alike_on_either_side_go_left(splitter):
+    """Theirs sum up to 0, with hessians: 40^2 / 40 + 40^2 / 60 wherever they are."""
+    x = np.repeat([0.0, 1.0, np.nan], 40)[:, np.newaxis]
+    gradient = np.concatenate([np.ones(40), -np.ones(40), np.tile([1.0, -1.0], 20)])
+    tree, _ = grow_tree(
+        Columns.from_table(x), gradient, np.ones(120), max_depth=1, splitter=splitter
+    )
+    assert tree.missing_left[0]
+    assert tree.n_samples.tolist() == [120, 80, 40]
+
+
+def test_best_first_growth_splits_the_earlier_of_two_nodes_that_gain_alike():
+    """Both halves of the first column gain by the second what the other does."""
+    X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], dtype=float)
+    tree, _ = grow_tree(Columns.from_table(X), np.array([-5.0, -3, 3, 5]), np.ones(4), max_leaves=3)
+    assert tree.feature.tolist() == [0, 1, -1, -1, -1]
 
 
 @pytest.mark.large

@@ -7,9 +7,14 @@ from hypothesis import strategies as st
 
 from benchmarks.speed.checked_trees import compare
 from gbt import GBTClassifier, GBTRegressor, load
-from gbt.kernels.cuts.memory import Training
+from gbt.kernels.cuts import judging as judging_kernels
+from gbt.kernels.cuts.bounds import Within
+from gbt.kernels.cuts.memory import FOUND, Training
+from gbt.kernels.cuts.scores import FREE
+from gbt.kernels.cuts.sets import JUDGE
 from gbt.kernels.rows.derivatives import GIVEN
-from gbt.kernels.trees.pooled import DEPTHS
+from gbt.kernels.trees.experience import DEPTHS
+from gbt.kernels.trees.nodes import records
 from gbt.kernels.trees.quantise import ROWS_PER_TASK
 from gbt.reference.policies import HeldUp
 from gbt.reference.sets import bins_of, number_of_tree, parts_of
@@ -19,11 +24,13 @@ from gbt.tables.columns import Columns
 from gbt.training.plan import Plan
 from gbt.training.sampling import sampled_features
 from tests.asserts import assert_same, assert_same_ensemble, assert_same_model
+from tests.compiled import FromPython
 from tests.trainer import GrowthCase, grow_with, growths, with_threads
 
 pytestmark = pytest.mark.kernels
 POLICIES = [Unbiased(), Unbiased(merged=True), CrossValidated(2), CrossValidated(5)]
 NAN = np.nan
+judging = FromPython(judging_kernels)
 
 
 def grow_and_compare(policy, case, **others):
@@ -120,6 +127,26 @@ class OwnUnbiased(Unbiased):
 
     def split(self, frontier, limits, n_jobs):
         raise ZeroDivisionError
+
+
+def test_a_judge_without_weight_says_nothing():
+    """D1' has no row left of the cut: (3 - 7)(-2) / 4 on the right, less 3 (-2) / 4 in all."""
+    left, total = np.zeros((3, 3), np.int64), np.array([[3, 9, 9], [-2, 4, 4], [0, 0, 0]])
+    assert judging.worth_to(1, 7, 3, left, total, 0.0, FREE) == 3.5
+
+
+@pytest.mark.parametrize(("binds", "loss"), [(False, 45.0), (True, 5.0)])
+def test_a_fold_judges_the_step_within_its_bounds(binds, loss):
+    """The others take the step 5, or no more than 1: 4 * 5 + 2 * 5^2 / 2, or 4 + 2 / 2."""
+    assert judging.loss_on(4, 2, -10, 2, 0.0, Within(binds, -1.0, 1.0, 0.0)) == loss
+
+
+def test_a_fold_says_nothing_where_the_others_have_no_cut():
+    """Sums left of a cut are those of another column then."""
+    found, judge = records(1, FOUND)[0], records(1, JUDGE)[0]
+    judge["left_of_best"], judge["total"], judge["best"]["score"] = 3, 7, -np.inf
+    judging.judge_folds(found, 0.0, 0.0, 1.0, 2, judge, FREE)
+    assert (found["score"], found["worth"], found["may_split"]) == (0.0, 0.0, 0)
 
 
 def test_a_policy_of_ones_own_is_asked_for_splits():

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from hypothesis import given
+from scipy.sparse import csr_array
 
 from gbt import GBTRegressor
 from gbt.model.tree import NODE_DTYPES
@@ -15,6 +16,7 @@ from gbt.tables import bins
 from gbt.tables.bins import MAX_BINS
 from gbt.tables.columns import Columns
 from tests.asserts import assert_same, assert_same_trees
+from tests.greedy import GreedyRegressor
 from tests.trainer import growths
 
 pytestmark = pytest.mark.kernels
@@ -98,3 +100,14 @@ def test_of_many_rows_some_stand_for_all(monkeypatch):
     model = GBTRegressor(**given, max_bins=30).fit(X, y)
     for name in BUT_THRESHOLDS:
         assert_same(getattr(model.ensemble_, name), getattr(expected.ensemble_, name))
+
+
+@pytest.mark.parametrize(("least", "n_samples"), [(224.0, [48, 44, 4]), (225.0, [48])])
+def test_stored_values_share_the_bin_of_the_zeros_that_are_not(least, n_samples):
+    """-1 and 0 have one bin, missing rows another: 8^2 / 44 + 32^2 / 4 - 40^2 / 48 = 224.1."""
+    x = np.repeat([-1.0, 0.0, 5.0, np.nan], [4, 36, 4, 4])[:, np.newaxis]
+    y = np.repeat([2.0, 0.0, 8.0, 0.0], [4, 36, 4, 4])
+    asked = {"max_bins": 2, "max_depth": 1, "reg_lambda": 0.0, "min_split_gain": least}
+    tree = GreedyRegressor(1, base_score=0.0, **asked).fit(csr_array(x), y).ensemble_.trees[0]
+    assert tree.n_samples.tolist() == n_samples
+    assert tree.missing_left[0] == (least == 224.0)
