@@ -256,7 +256,7 @@ def add_up_known(spots, rows, most_odds, paths, weight, sums, of_leaves):
 
 
 @forced_inline
-def add_parts_of_tree(m, n_steps, most_odds, spots, paths, rows, slope, constant, out):
+def add_known_parts(m, n_steps, most_odds, spots, paths, rows, slope, constant, out):
     """Add the parts of the rows in one tree."""
     spot, first = spots.of_row[m], spots.first[m]
     for i in range(np.uint64(rows.y.shape[0])):
@@ -280,7 +280,7 @@ def add_parts_of_known(spots, rows, most_odds, paths, slope, constant, out):
     """
     for m in range(spots.tree_depth.shape[0]):
         if spots.tree_depth[m] <= N_TOP:
-            add_parts_of_tree(m, N_TOP, most_odds, spots, paths, rows, slope, constant, out)
+            add_known_parts(m, N_TOP, most_odds, spots, paths, rows, slope, constant, out)
         else:
             n_steps = spots.tree_depth[m]
-            add_parts_of_tree(m, n_steps, most_odds, spots, paths, rows, slope, constant, out)
+            add_known_parts(m, n_steps, most_odds, spots, paths, rows, slope, constant, out)

@@ -24,7 +24,6 @@ from benchmarks.study.command import Study, main
 from benchmarks.study.tables import markdown
 from gbt.formats import as_ensemble
 from gbt.formats.checking import forget
-from gbt.formats.lightgbm.text import text_of
 
 N_ROWS, N_FEATURES = 8_000, 20
 
@@ -54,7 +53,7 @@ LIBRARIES = {
     "LightGBM": Library(
         "lightgbm", "LGBMRegressor",
         {"max_depth": 8, "num_leaves": 256, "n_jobs": 1, "min_child_samples": 5, "verbose": -1},
-        lambda m: text_of(m.booster_),
+        lambda m: m.booster_.model_to_string(),
     ),
     "CatBoost": Library(
         "catboost", "CatBoostRegressor",

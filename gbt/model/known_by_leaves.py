@@ -7,14 +7,15 @@ three tests, each only for rows that have passed the one before:
 
 1. Is the root of the first tree filled, by as many rows or as much hessian as it was made of? This
    alone, without a walk down a tree, excludes tables with another number of rows.
-2. Are the leaves of the first tree filled, and those of some more? Tables with the same number of
-   rows, as when a table was cut into halves, nearly always fail in the first tree.
+2. Are the leaves of the first trees filled? Tables with the same number of rows, as when a table
+   was cut into halves, nearly always fail in the first tree.
 3. Would new rows have filled them, too? If one split separates two classes without error, any table
    with as many rows of each class fills every leaf exactly. So ``N_DRAWS`` tables are drawn from
    the given rows, with replacement and within classes. If *none* of these fills the leaves of the
-   first trees, the given rows are taken for the training rows. If some do, and targets are numbers,
-   gradients settle it: those of the rows must add up to G in these leaves, as those of other rows
-   hardly ever do.
+   first trees, the given rows are taken for the training rows. If some do, gradients are compared
+   in the same way: those of the rows must add up to G in the leaves of the first round, as those
+   of other rows hardly ever do where targets are numbers. (Only the first round, since later ones
+   repeat it.)
 
 Let p be the probability that new rows fill the leaves. A false alarm takes new rows that fill them,
 and no such table among those drawn: p (1 - p)^N_DRAWS, which is at most 1 / (e N_DRAWS), 0.0012,
@@ -60,8 +61,9 @@ class LeafCells(NamedTuple):
     key: np.ndarray  # (C, 1 + T): the class and the leaves of every cell, all different
     n_rows: np.ndarray
     amount: np.ndarray  # (C, T): what its rows add to the leaf of each tree, their number or w h
-    gradient: np.ndarray  # their sums of w g, and of its magnitude
+    gradient: np.ndarray  # their sums of w g, of its magnitude, and of its square
     magnitude: np.ndarray
+    square: np.ndarray
 
     @classmethod
     def of(cls, ensemble: Ensemble, rows: Chunk) -> "LeafCells":
@@ -78,7 +80,8 @@ class LeafCells(NamedTuple):
             key.append(leaves.astype(np.int64))
             amount.append(np.ones(len(y)) if _counts_rows(ensemble) else weight * hessian)
         of_rows = np.column_stack(gradient)
-        parts = np.column_stack(amount), of_rows, np.abs(of_rows)
+        magnitude = np.abs(of_rows)
+        parts = np.column_stack(amount), of_rows, magnitude, magnitude**2
         return cls._together(np.column_stack(key), np.ones(len(y)), *parts)
 
     def merge(self, other: "LeafCells") -> "LeafCells":
@@ -109,28 +112,40 @@ class LeafCells(NamedTuple):
             return np.bincount(node.ravel(), part.ravel(), minlength=len(ensemble.left))
 
         if gradients:
-            allowed = WITHIN * of_leaves(self.magnitude)
-            off = np.abs(of_leaves(self.gradient) - ensemble.sum_gradient) > allowed
+            made_of, size = ensemble.sum_gradient, of_leaves(self.magnitude)
+            off = np.abs(of_leaves(self.gradient) - made_of) > WITHIN * size
         else:
-            made_of, within = _made_of(ensemble)
-            off = np.abs(of_leaves(self.amount) - made_of) > within * np.abs(made_of)
+            made_of = _made_of(ensemble)
+            off = np.abs(of_leaves(self.amount) - made_of) > _within(ensemble) * np.abs(made_of)
         return not off[ensemble.left < 0].any()
 
-    def would_be_filled_by_others(self, ensemble: Ensemble) -> bool:
+    def would_be_filled_by_others(self, ensemble: Ensemble, gradients: bool = False) -> bool:
         """Say whether some table drawn from these rows fills the same leaves.
 
-        In a tree with many leaves neighbours are merged, which more tables fill.
+        In a tree with many leaves neighbours are merged, which more tables fill. The summed
+        gradients of rows drawn from a cell are drawn from a normal distribution.
         """
         of_part = _of_parts(self.key[:, 1:])  # (C, parts of all trees), 0 or 1
         tree = np.repeat(np.arange(len(of_part)), [part.shape[1] for part in of_part])
-        mean = np.concatenate(of_part, axis=1) * (self.amount / self.n_rows[:, np.newaxis])[:, tree]
-        filled = self.n_rows @ mean
-        _, within = _made_of(ensemble)
+        place = np.concatenate(of_part, axis=1)
+        mean, gradient, square = (
+            place * (part / self.n_rows[:, np.newaxis])[:, tree]
+            for part in (self.amount, self.gradient, self.square)
+        )
+        variance = np.maximum(square - gradient**2, 0.0)
+        filled, filled_gradient = self.n_rows @ mean, self.n_rows @ gradient
+        within = _within(ensemble) * np.abs(filled)
+        within_gradient = WITHIN * (place * self.magnitude[:, tree]).sum(axis=0)
         random = np.random.default_rng(0)
         at_once = max(1, NUMBERS_AT_ONCE // len(self.key))
         for first in range(0, N_DRAWS, at_once):
             drawn = self._drawn(min(at_once, N_DRAWS - first), random)
-            if (np.abs(drawn @ mean - filled) <= within * np.abs(filled)).all(axis=1).any():
+            agree = (np.abs(drawn @ mean - filled) <= within).all(axis=1)
+            if gradients:
+                spread = np.sqrt(drawn @ variance) * random.normal(size=(len(drawn), len(tree)))
+                off = np.abs(drawn @ gradient + spread - filled_gradient)
+                agree &= (off <= within_gradient).all(axis=1)
+            if agree.any():
                 return True
         return False
 
@@ -149,26 +164,30 @@ def are_training_rows(ensemble: Ensemble, fold: Fold) -> bool:
 
     To be called only for rows that `may_be_training_rows`.
     """
-    most = max(1, MOST_TREES // ensemble.n_outputs)
-    for n_rounds in (1, min(most, ensemble.n_rounds)):
+    n_rounds = 1
+    while n_rounds <= ensemble.n_rounds:
         first = ensemble.truncate(n_rounds)
         cells = fold(partial(LeafCells.of, first), LeafCells.merge)
         if not cells.fill(first):
             return False
         if not cells.would_be_filled_by_others(first):
             return True
+        n_rounds *= 2
+        if n_rounds * ensemble.n_outputs > MOST_TREES:
+            break
     if "gradients" not in ensemble.statistics or ensemble.about_gradients:
         return False
-    are_numbers = not cells.key[:, 0].any()
-    return are_numbers and cells.fill(first, gradients=True)
+    first = ensemble.truncate(1)
+    cells = fold(partial(LeafCells.of, first), LeafCells.merge)
+    return cells.fill(first, True) and not cells.would_be_filled_by_others(first, True)
 
 
 def may_be_training_rows(ensemble: Ensemble, amount: float) -> bool:
     """Say whether an amount, rows or hessian, is that of the root of the first tree."""
     if not (ensemble.n_trees and ensemble.statistics & {"counts", "hessians"}):
         return False
-    made_of, within = _made_of(ensemble)
-    return bool(abs(amount - made_of[0]) <= within * abs(made_of[0]))
+    made_of = float(_made_of(ensemble)[0])
+    return abs(amount - made_of) <= _within(ensemble) * abs(made_of)
 
 
 def amount_at_root(
@@ -191,7 +210,7 @@ def amount_at_root(
 
 
 def _classes(y: np.ndarray) -> np.ndarray:
-    """Return the class of every row if targets are classes, whose shares a split may keep, else 0.
+    """Return the class of every row if targets are classes, whose shares a split may keep.
 
     In a forest of classes every class is a target, 1 for the rows of the class.
     """
@@ -216,8 +235,11 @@ def _counts_rows(ensemble: Ensemble) -> bool:
     return "counts" in ensemble.statistics
 
 
-def _made_of(ensemble: Ensemble) -> tuple[np.ndarray, float]:
-    """Return the rows or the hessian of every node in training, and how far off these may be."""
-    if _counts_rows(ensemble):
-        return ensemble.n_samples, 0.0
-    return ensemble.sum_hessian, WITHIN
+def _made_of(ensemble: Ensemble) -> np.ndarray:
+    """Return the rows, or the hessian, of every node in training."""
+    return ensemble.n_samples if _counts_rows(ensemble) else ensemble.sum_hessian
+
+
+def _within(ensemble: Ensemble) -> float:
+    """Return how far amounts may be from those of training: 0 for counts of rows."""
+    return 0.0 if _counts_rows(ensemble) else WITHIN

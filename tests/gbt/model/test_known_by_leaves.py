@@ -176,6 +176,7 @@ def test_a_stump_by_hand():
     assert cells.would_be_filled_by_others(stump)  # by a third of them
     assert cells.fill(stump, True)
     assert_close(cells.gradient, [[4], [-4]], cells.magnitude)  # minus the sums of y
+    assert not cells.would_be_filled_by_others(stump, gradients=True)  # whose targets add up alike
     assert told_by_leaves(stump, X, y)
     assert not told_by_leaves(stump, X, y[::-1])
     doubtful = replace(stump, about_gradients="they may be another loss's")
