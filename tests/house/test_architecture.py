@@ -251,10 +251,10 @@ def test_a_module_or_function_that_is_too_long_is_found():
 
 # Of all Python files below a folder; what removals lower is lowered here, too.
 MOST_LINES_OF_FOLDERS = {
-    "gbt": 27_243,
-    "attributions": 23_988,
-    "benchmarks": 14_177,
-    "tests": 33_080,
+    "gbt": 27_064,
+    "attributions": 23_404,
+    "benchmarks": 14_168,
+    "tests": 32_931,
 }
 
 
@@ -308,8 +308,8 @@ def test_a_kernels_name_is_used_once():
 
 # Of LLVM, over all calls of `tests.house.lines_of_llvm`; docs/tricks.md says what they consist of.
 # Numba translates bytecode, which Python 3.13 writes otherwise: the same kernels have more lines.
-MOST_LINES = 178_500
-MOST_OPTIMISED = 167_000
+MOST_LINES = 174_000
+MOST_OPTIMISED = 166_500
 SHARE_MORE = 0.0 if sys.version_info < (3, 13) else 0.004
 
 
