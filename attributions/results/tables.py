@@ -106,13 +106,14 @@ def words(heading: str, cells: Iterable[object]) -> ShownColumn:
 def numbers(heading: str, values: np.ndarray) -> ShownColumn:
     """Make a column of numbers with equally many decimals.
 
-    They show five digits of the largest number and at least two of the smallest; where that would
-    take more than nine digits, all numbers are written with powers of ten.
+    They show five digits of the largest number and, if six decimals and nine digits are enough for
+    it, two of the smallest. If five digits of the largest take more, all numbers are written with
+    powers of ten.
     """
     sizes = np.abs(values[np.isfinite(values) & (values != 0)])
     largest, smallest = (sizes.max(), sizes.min()) if len(sizes) else (1.0, 1.0)
     first, last = int(np.floor(np.log10(largest))), int(np.floor(np.log10(smallest)))
-    decimals = max(4 - first, 1 - last, 0)
+    decimals = max(4 - first, min(1 - last, 6, 8 - max(first, 0)), 0)
     is_long = decimals > 6 or max(first, 0) + 1 + decimals > 9
     style = ".3e" if is_long else f".{decimals}f"
     return ShownColumn(on_one_line(heading), [f"{value:{style}}" for value in values])

@@ -1,4 +1,4 @@
-r"""Experience: what splits have held up so far, by depth and by column, and what follows for a tree.
+r"""Experience: how splits have held up so far, by depth and column, and what follows for a tree.
 
 Of a split the rows that chose it *claim* a gain, and rows that did not choose it *confirm* some of
 that. One node's confirmation is mostly noise; those of all nodes of a depth, in the trees of the

@@ -136,6 +136,7 @@ def test_long_names_are_cut_in_the_middle():
         ([0.0, 0.0], ["0.0000", "0.0000"]),
         ([0.000123, 0.0], ["1.230e-04", "0.000e+00"]),  # else eight decimals
         ([1e9, 1.0], ["1.000e+09", "1.000e+00"]),
+        ([0.91534, -8.7e-6], ["0.915340", "-0.000009"]),  # one small number is no reason for powers
         ([1.0, np.nan, np.inf], ["1.0000", "nan", "inf"]),
         ([], []),
     ],
