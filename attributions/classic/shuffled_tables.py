@@ -21,14 +21,28 @@ def random_order(seed: int, n_rows: int, pair: tuple[int, int]) -> np.ndarray:
 
 
 def shuffled_tables(X: Any, pairs: Pairs, order_of: OrderOf) -> Iterator:
-    """Yield tables of the kind that was given, each with the column of a pair in its order."""
+    """Yield tables of the kind that was given, each with the column of a pair in its order.
+
+    Use each before the next is asked for: an array is the same every time.
+    """
     X = as_given(X)
+    if isinstance(X, np.ndarray):
+        table = X.copy()
+        for pair in pairs:
+            table[:, pair[0]] = X[order_of(pair), pair[0]]
+            yield table
+            table[:, pair[0]] = X[:, pair[0]]
+        return
+    X = X.tocsc() if issparse(X) else X
     for pair in pairs:
         yield with_column_in(order_of(pair), X, pair[0])
 
 
 def with_column_in(order: np.ndarray, X: Any, k: int) -> Any:
-    """Return a table in which row i has the value of row ``order[i]`` in column k."""
+    """Return a table in which row i has the value of row ``order[i]`` in column k.
+
+    Of a sparse table ``order`` must be a permutation.
+    """
     if hasattr(X, "isetitem"):  # pandas: estimators check the names of columns
         table = X.copy(deep=False)
         table.isetitem(k, X.iloc[:, k].array[order])

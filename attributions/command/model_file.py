@@ -90,7 +90,7 @@ def _of_library(ensemble: Ensemble, path: Path) -> ModelFile:
     if "gradients" not in ensemble.statistics:
         raise UnusableTableError(
             f"--model {path}: the gain of its splits in training cannot be worked out from its"
-            f" file. {about}.{FROM_ROWS}"
+            f" file.{about and f' {about}.'}{FROM_ROWS}"
         )
     return ModelFile(replace(ensemble, about_gradients=None), [], about)  # the report says it, once
 

@@ -174,7 +174,7 @@ def gain_by(rows: AllRows, wanted: Wanted, totals: NodeTotals | None = None) -> 
         spread = rows.over(spread_of)
         error = spread.standard_error
         if error is not None and totals.n_rows == 2:  # they lie equally far from their mean
-            error = np.full(len(error), np.nan)
+            error = np.where(by_tree.any(axis=0), np.nan, 0.0)
         of_spread = {
             "standard_error": error,
             "kurtosis": kurtosis_of(steps, spread),

@@ -117,9 +117,10 @@ def error_of_held_out_gain(
     Two rows lie equally far from their mean, so that they tell of none: nan.
     """
     labels = range(len(X)) if groups is None else groups
+    parts = row_parts(ensemble, X, y, weight, True, credit)
     if len(X) == 2:
-        return np.full(len(ensemble.feature_names) if credit is None else max(credit) + 1, np.nan)
-    return standard_error(row_parts(ensemble, X, y, weight, True, credit), labels)
+        return np.where(np.asarray(parts).any(axis=0), np.nan, 0.0)
+    return standard_error(parts, labels)
 
 
 def splits(

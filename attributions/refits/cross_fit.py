@@ -108,10 +108,17 @@ def cross_fit(
             f"{splitter!r} judges {len(judged)} rows, {len(np.unique(judged))} of them different;"
             " in cross_fit no row may be in two folds, as in KFold or TimeSeriesSplit."
         )
+    # A measure of one's own need not look at targets, nor a model of one's own have tags.
+    tells_classes = (
+        np.shape(y)[1:] in ((), (1,))
+        and getattr(measure, "func", measure).__module__.startswith("attributions.")
+        and hasattr(estimator, "__sklearn_tags__")
+        and is_classifier(estimator)
+    )
     results = []
     for fold in folds:
         fitted_on, held_out = rows.sides(fold)
-        if is_classifier(estimator) and np.ndim(y) == 1:
+        if tells_classes:
             _refuse_unseen_labels(fitted_on.y, held_out.y)
         model = fitted_on.fitted(estimator)
         options = held_out.beside | needed_option(fitted_on.training, measure, model)

@@ -108,7 +108,7 @@ class GivenRows(NamedTuple):
         """Return a clone of an estimator, fitted to the rows."""
         prefix, model = _to_the_model(estimator)
         rows, y, beside = self, self.targets, self.of_fit
-        if (argument := RANKERS.get(type(model).__name__)) is not None:
+        if (argument := _argument_of_queries(model)) is not None:
             rows = self.some(np.argsort(self.queries, kind="stable"))
             y, beside = rows.targets[:, 0], rows.of_fit
             _, first, number, size = np.unique(rows.queries, True, True, True)
@@ -126,10 +126,16 @@ def losses_of(estimator: Any) -> list[Loss]:
     return [as_loss(loss) for loss in losses if is_loss(loss)]
 
 
+def _argument_of_queries(model: Any) -> str | None:
+    """Return by which argument a ranker of another library is told of queries, None of others."""
+    kinds = (kind.__name__ for kind in type(model).__mro__)
+    return next((RANKERS[name] for name in kinds if name in RANKERS), None)
+
+
 def _queries_of(estimator: Any, y: Any, groups: Any) -> np.ndarray | None:
     """Return the queries of a ranker's rows, from ``groups`` or from beside the grades."""
     rankers = [loss for loss in losses_of(estimator) if loss.has_queries]
-    if type(_to_the_model(estimator)[1]).__name__ in RANKERS:
+    if _argument_of_queries(_to_the_model(estimator)[1]) is not None:
         rankers = [as_loss("ndcg")]
     if not rankers:
         return None

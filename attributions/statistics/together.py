@@ -61,6 +61,7 @@ def intervals(result: Any, error: np.ndarray, level: float) -> np.ndarray:
     ends = np.column_stack([result.values, result.values])
     if result.is_reliable is not None:
         ends[~result.is_reliable] = -np.inf, np.inf
+    ends[np.isnan(error)] = np.nan
     for sign, counted, steps in _sides(result, error):
         of_t = steps.lower_ends(1 - level)
         end = of_t * error[counted]
@@ -74,7 +75,7 @@ def p_values(result: Any, error: np.ndarray) -> np.ndarray:
     p_values = np.where((error == 0) & (result.values != 0), 0.0, 1.0)
     for _, counted, steps in _sides(result, error):
         p_values[counted] = np.minimum(p_values[counted], steps.p_values())
-    return p_values
+    return np.where(np.isnan(error), np.nan, p_values)
 
 
 def _sides(result: Any, error: np.ndarray) -> Iterator[tuple[int, np.ndarray, "StepDown"]]:

@@ -14,6 +14,7 @@ from typing import Any
 
 from gbt.formats.averages import Average as Average
 from gbt.formats.averages import Several, models_to_fit, several_of
+from gbt.formats.catboost.answers import Answers
 from gbt.formats.checking import kept
 from gbt.formats.imported import Imported
 from gbt.formats.merging import merged
@@ -112,7 +113,9 @@ def as_ensemble(
             return complete_several(as_ensemble, several, given, X, y, sample_weight, init_score)
         return complete(imported, unwrapped(model), X, y, sample_weight, init_score)
     given = imported.ensemble
-    tells_levels = imported.library == "CatBoost" and (given.categories or given.preparation)
+    steps = () if given.preparation is None else given.preparation.steps
+    has_counters = any(isinstance(step, Answers) for _, step in steps)
+    tells_levels = has_counters or (imported.library == "CatBoost" and given.categories)
     alone = (y, sample_weight, init_score)
     if (X is not None and not tells_levels) or any(one is not None for one in alone):
         raise ValueError(

@@ -28,7 +28,7 @@ from functools import partial, reduce
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array, hstack
+from scipy.sparse import hstack
 
 from gbt.formats.averages import Several, refuse_other_scales
 from gbt.formats.imported import with_zeros
@@ -41,8 +41,9 @@ from gbt.model.preparation import Preparation
 from gbt.model.seen_rows import SeenRows
 from gbt.model.tree import NODE_DTYPES
 from gbt.tables.categories import EncodedRows
+from gbt.tables.given import Table
 from gbt.tables.level_sets import LevelSets
-from gbt.tables.names import are_numbers
+from gbt.tables.names import are_numbers, refuse_other_columns
 from gbt.tables.sparse_rows import SparseRows
 
 NO_SPLIT = {"feature": -1, "left": -1, "right": -1}  # of a leaf, which has 0 elsewhere
@@ -95,10 +96,11 @@ class PreparedForEach(Preparation):
 
     def rows(self, X: Any) -> Any:
         """Return the rows that the models' trees read, sparse if all of them are."""
+        if self.several.columns is not None:  # which are taken by their places
+            refuse_other_columns(Table(X), self.names)
         parts = [one.as_input(self.several.given_to(j, X)) for j, one in enumerate(self.members)]
         if all(isinstance(part, SparseRows) for part in parts):
-            stored = [((part.data, part.indices, part.indptr), part.shape) for part in parts]
-            return hstack([csr_array(*of_one) for of_one in stored], format="csr")
+            return hstack([part.stored for part in parts], format="csr")
         return EncodedRows.of(np.hstack([part[:] for part in parts]), None, is_prepared=True)
 
 

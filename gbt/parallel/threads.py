@@ -7,6 +7,7 @@ output, so results do not depend on the number of threads.
 """
 
 import os
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -32,9 +33,14 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_pool)
 
 
-@cache  # even a prediction of one row asks, and counting takes longer than that
 def available_cores() -> int:
     """Return how many cores this process may use: by its affinity and its container's quota."""
+    has_affinity = hasattr(os, "sched_getaffinity")  # which may change while the process runs
+    return min(_cores_by_quota(), len(os.sched_getaffinity(0)) if has_affinity else sys.maxsize)
+
+
+@cache  # even a prediction of one row asks, and counting takes longer than that
+def _cores_by_quota() -> int:
     return int(joblib.cpu_count())
 
 

@@ -67,12 +67,14 @@ def record_judged_split(j, thread, work):
     table, rules, node = work.table, work.rules[0], work.nodes[j]
     found = work.slots.found[node.slot]
     k = best_column(found)
-    held_up = work.judging.held_up[output_of(rules, work.judging)]
-    best, column = found[k], table.columns[k]
+    best, column, expected = found[k], table.columns[k], 0.0
     if best.score == -np.inf:
         return
     node.candidate, node.gain, node.claim = k, best.worth, best.claim
-    if is_made(best, expected_of(best.claim, node.depth, k, held_up), rules):
+    if work.judging.habits[0].pools > 0:
+        held_up = work.judging.held_up[output_of(rules, work.judging)]
+        expected = expected_of(best.claim, node.depth, k, held_up)
+    if is_made(best, expected, rules):
         node.feature, node.cut, node.missing_left = k, best.code, best.missing_left
         if column.has_levels == 0:
             node.cut = table.first_code[k, best.code + 1] - 1

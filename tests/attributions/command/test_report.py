@@ -14,11 +14,12 @@ from attributions.command.printed import report, table_lines
 from attributions.command.question import Question
 from attributions.command.rules.columns import column_of
 from attributions.command.said.cautions import cautions
-from attributions.command.said.in_short import how_good, in_short
+from attributions.command.said.in_short import how_good, in_short, ranks
 from attributions.command.said.next_steps import next_steps
 from attributions.command.table.task import Task
 from attributions.names import elided
 from attributions.results import GlobalAttribution
+from tests.asserts import assert_same
 from tests.greedy import GreedyRegressor
 
 NAMES = ("large", "small", "tiny", "unused", "a name of more than thirty-two letters")
@@ -205,6 +206,11 @@ def test_the_rows_that_would_tell_are_said_of_the_nearest():
     assert "would tell" not in " ".join(in_short(replace(found, useful=doubtful)))
 
 
+def test_ranks():
+    assert_same(ranks(findings().useful), [1, 2, 3, 4, 5])
+    assert_same(ranks(findings().gain), [1, 3, 4, 5, 2])
+
+
 def test_the_terminal_gives_one_verdict_a_feature():
     """The verdicts of the page; none is that of two lists that contradict each other."""
     found = findings()
@@ -240,6 +246,15 @@ def test_no_column_brings_more_than_all():
     useful = GlobalAttribution([10.0, 2.0, -3.0, 0.0, 0.0], np.ones(5), 100, NAMES, "held_out_gain")
     said = " ".join(cautions(replace(findings(saved=60.0), useful=useful)))
     assert "large alone brings 83 % of what all features that help bring" in said
+
+
+def test_the_terminal_gives_every_warning_of_the_page():
+    perfect = findings(saved=99.0)
+    text = " ".join(" ".join(report(perfect)).split())
+    warnings = cautions(perfect)
+    assert any("The model is nearly perfect" in warning for warning in warnings)
+    assert all(" ".join(warning.split()) in text for warning in warnings)
+    assert "Warnings" in text
 
 
 def test_what_few_rows_carry_is_said():

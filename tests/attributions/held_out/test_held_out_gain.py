@@ -255,8 +255,10 @@ def test_two_rows_have_no_error():
     parts = reference_held_out.row_parts(two_stumps(), X, y, np.ones(2), True)
     assert_same(parts[0], parts[1])
     assert result.values[0] > 0
-    for unknown in result.standard_error, result.p_values(), result.confidence_interval():
-        assert np.isnan(unknown).all()
+    for joint in False, True:
+        assert np.isnan(result.confidence_interval(simultaneous=joint)).all()
+        assert np.isnan(result.p_values("joint" if joint else None)).all()
+    assert np.isnan(result.standard_error).all()
     assert held_out_gain(two_stumps(), X[[0, 1, 1]], y[[0, 1, 1]]).standard_error[0] > 0
 
 

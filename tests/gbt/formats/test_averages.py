@@ -303,6 +303,22 @@ def test_models_that_read_tables_of_their_own_add_up_by_the_columns_of_the_user(
     np.testing.assert_allclose(shap.values.sum(axis=1) + shap.base_values, expected, atol=1e-10)
 
 
+def test_tables_of_their_own_are_refused_in_another_order():
+    model = as_ensemble(OWN_TABLES["bag of pipelines"][0].fit(table_of(X), Y))
+    table = table_of(X_NEW)
+    with pytest.raises(ValueError, match="in another order"):
+        model.raw_predict(table[table.columns[::-1]])
+    with pytest.raises(ValueError, match="X has 3 columns; the model needs 4"):
+        model.raw_predict(table.iloc[:, 1:])
+
+
+def test_tables_of_their_own_may_be_sparse():
+    words = table_of(X)[["city"]]
+    pipelines = [(name, make_pipeline(OneHotEncoder(), boosted())) for name in "ab"]
+    model = VotingRegressor(pipelines).fit(words, Y)
+    np.testing.assert_allclose(as_ensemble(model).raw_predict(words), model.predict(words))
+
+
 def test_steps_that_change_nothing_change_no_result():
     own = mixed_regressors()
     behind = [(name, make_pipeline(FunctionTransformer(), model)) for name, model in own]

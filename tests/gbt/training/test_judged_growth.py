@@ -1,5 +1,7 @@
 """Trees in which rows judge the splits, and nodes that draw columns: the page's, node by node."""
 
+import copy
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -240,6 +242,18 @@ def test_what_has_held_up_is_of_each_output_and_goes_on(tmp_path):
     GBTClassifier(**asked | {"n_estimators": 2}).fit(X, y).save(tmp_path / "model.json")
     half = load(tmp_path / "model.json").set_params(warm_start=True, n_estimators=8)
     assert_same_ensemble(half.fit(X, y).ensemble_, alone.ensemble_)
+
+
+def test_experience_with_pooled_trees_says_nothing_in_others():
+    """A warm start by another splitter goes by what the rows of its own trees say."""
+    X = np.random.default_rng(0).normal(size=(300, 4))
+    y = X[:, 0] * X[:, 1] + 2 * np.random.default_rng(1).normal(size=300)
+    told = GBTRegressor(n_estimators=20, warm_start=True, random_state=0).fit(X, y)
+    forgetful = copy.deepcopy(told)
+    forgetful._held_up = np.zeros_like(told._held_up)
+    asked = {"splitter": "unbiased", "n_estimators": 30}
+    told, forgetful = (model.set_params(**asked).fit(X, y) for model in (told, forgetful))
+    assert_same_ensemble(told.ensemble_, forgetful.ensemble_)
 
 
 @pytest.mark.large

@@ -16,7 +16,7 @@ from gbt.kernels.platform.compiling import IS_COMPILING
 from gbt.kernels.trees.tasks import LARGE
 from gbt.splitting import Greedy
 from gbt.tables import bins
-from gbt.tables.sparse_columns import MOST_STORED, columns_beside_zeros
+from gbt.tables.sparse_columns import columns_of_sparse_rows
 from gbt.tables.sparse_rows import SparseRows
 from tests.asserts import (
     assert_same,
@@ -167,7 +167,7 @@ def test_large_nodes_of_sparse_tables_and_bins_with_cuts_inside(splitter, n_clas
     """Here histograms are subtracted, and the rows of bins are walked."""
     rng = np.random.default_rng(1)
     X = large_table(rng).astype(np.float64 if n_classes else np.float32)
-    columns = columns_beside_zeros(SparseRows.of(KINDS[0](X)), MOST_STORED, 1)
+    columns = columns_of_sparse_rows(SparseRows.of(KINDS[0](X)), 1)
     assert columns.n_stored > 2 * LARGE * (columns.n_bins + 1).sum()
     assert (columns.n_bins < columns.n_values)[columns.sparse.is_sparse == 1].any()
     y = np.nan_to_num(X).sum(axis=1) + rng.normal(size=len(X))
