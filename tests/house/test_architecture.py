@@ -251,7 +251,7 @@ def test_a_module_or_function_that_is_too_long_is_found():
 
 # Of all Python files below a folder; what removals lower is lowered here, too.
 MOST_LINES_OF_FOLDERS = {
-    "gbt": 27_107,
+    "gbt": 27_104,
     "attributions": 23_433,
     "benchmarks": 14_168,
     "tests": 32_979,

@@ -123,10 +123,7 @@ FOUND = np.dtype(
         ("bits", np.int64),  # bins are groups of 2^bits; 0 in large nodes
         ("bound", np.float64),  # of the cuts that were not looked at
         ("is_open", np.int64),  # whether the node may be split on it
-        (
-            "score",
-            np.float64,
-        ),  # of the best cut found; of a judged one, by what its column is chosen
+        ("score", np.float64),  # of the best cut found, by which a column is chosen
         # Of that cut; ~bin if it is the last of a bin. Of levels how many, in order, go left.
         ("code", np.int64),
         ("missing_left", np.int64),  # of that cut
