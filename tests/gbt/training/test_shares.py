@@ -15,6 +15,7 @@ from sklearn.base import clone
 from gbt import GBTClassifier, GBTRegressor
 from gbt.estimators.defaults import LARGEST_UNBIASED, POOLED
 from gbt.splitting.greedy import Greedy
+from gbt.training.shares.growth import _nearest
 from gbt.training.shares.packing import packed
 from gbt.training.shares.table import SharedRows
 from tests.asserts import assert_same, assert_same_model, peer
@@ -57,6 +58,21 @@ def test_a_split_has_to_gain_more_than_the_least(least, n_nodes, splitter):
     asked = {"max_depth": 1, "splitter": splitter, "reg_lambda": 0.0, "min_split_gain": least}
     for rows in (x, cut(x, [7])):
         assert len(GBTRegressor(1, **asked).fit(rows, 4 * x[:, 0]).ensemble_.feature) == n_nodes
+
+
+@pytest.mark.parametrize(("doubt", "known"), [(2.0**-60, 1.5), (2.0**-52, None)])
+def test_a_sum_whose_last_bit_is_in_doubt_is_added_up_exactly(doubt, known):
+    """Numbers next to 1.5 are 2^-52 away; each of two members may be off by half of the doubt."""
+    assert _nearest(np.array([[doubt / 2, 0.5], [doubt / 2, 1.0]])) == known
+
+
+def test_a_gain_that_may_be_rounding_splits_nothing():
+    """Both sides have the same sum of y, but for last bits."""
+    x, left = np.repeat([0.0, 1.0], 30)[:, np.newaxis], np.random.default_rng(0).random(30)
+    y = np.r_[left, left + 0.3 * np.r_[1.0, -1.0, np.zeros(28)]]
+    for rows in (x, cut(x, [7])):
+        stump = GreedyRegressor(1, max_depth=1, reg_lambda=0.0, min_child_weight=0.0).fit(rows, y)
+        assert len(stump.ensemble_.feature) == 1
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
