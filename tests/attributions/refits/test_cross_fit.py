@@ -147,6 +147,11 @@ def test_a_class_in_a_single_fold_is_named_with_what_to_do():
         cross_fit(classifier, X, of_half, cv=[rows[::-1]])
     assert len(cross_fit(classifier, X, of_half, cv=3)) == 2
 
+    def looks_at_no_targets(model, X, y):
+        return absolute(model, X)
+
+    cross_fit(classifier, X, of_half, looks_at_no_targets, cv=[rows[::-1]])
+
 
 RANKERS = {
     "lightgbm": ("LGBMRanker", {"n_estimators": 5, "min_child_samples": 3, "verbose": -1}),

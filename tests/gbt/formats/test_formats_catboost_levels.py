@@ -4,6 +4,8 @@ from functools import cache
 
 import numpy as np
 import pytest
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
 
 from attributions import tree_inner
 from gbt import load
@@ -189,6 +191,10 @@ def test_what_rows_are_asked_for():
         as_ensemble(ensemble, frame)
     with pytest.raises(ValueError, match="need both X and y"):
         as_ensemble(fit(frame[["x", "z"]], y), frame[["x", "z"]])
+    numbers, scaler = frame[["x", "z"]], StandardScaler().set_output(transform="pandas")
+    behind = Pipeline([("s", scaler), ("m", fit(scaler.fit_transform(numbers), y))])
+    with pytest.raises(ValueError, match="need both X and y"):
+        as_ensemble(behind, numbers)
 
 
 def test_text_is_refused_by_name():
