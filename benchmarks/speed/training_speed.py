@@ -40,6 +40,7 @@ IN_BINS = "the faster of the last two / ours in 256 bins"
 REPEATS = 5
 AGAIN = 5.0  # seconds, beyond which XGBoost's exact method is timed once
 COLORS = "#7a7a7a", "#0072b2", "#d55e00"
+RISING = "five columns that must rise"  # `monotone_constraints` of all
 LOSSES = {"half_squared_error": "squared", "half_logistic": "logistic"}
 
 
@@ -62,6 +63,11 @@ class Case:
         targets = {name: 0.8 * getattr(self, name) for name in ("exact_target", "hist_target")}
         return replace(self, loss="half_logistic", **targets)
 
+    @property
+    def constraints(self):
+        """The parameter that keeps columns rising, if they must, by the name that all have."""
+        return {"monotone_constraints": [1] * 5 + [0] * (self.n_columns - 5)} if self.kind == RISING else {}
+
 
 SIZES = [
     Case("1,000 x 50", 1_000, 50, 4, 400, "discrete", exact_target=5, hist_target=1.7),
@@ -71,10 +77,11 @@ SIZES = [
     Case("500,000 x 28", 500_000, 28, 6, 50, exact_target=10, hist_target=0.7),
 ]
 # Where bounds prune least: no signal, a few huge gradients, many ties, a value that most rows have,
-# rows without a value on either side of every cut.
+# rows without a value on either side of every cut; and where steps have bounds.
+KINDS = "pure noise", "heavy tails", "ten levels", "mostly zeros", "one in five missing", RISING
 WORST = [
     Case(f"{n:,} x {p}", n, p, 6, 20, kind, exact_target=4)
-    for kind in ("pure noise", "heavy tails", "ten levels", "mostly zeros", "one in five missing")
+    for kind in KINDS
     for n, p in ((20_000, 50), (100_000, 50))
 ]
 CASES = [*SIZES, *(case.logistic() for case in SIZES), *WORST]
@@ -108,7 +115,7 @@ def data_of(case: Case):
 def fit_ours(case, X, y, max_bins=None):
     """Fit, and return what gives the predictions on the training rows."""
     options = {"n_estimators": case.n_rounds, "max_depth": case.max_depth, "base_score": 0.5}
-    options |= {"splitter": "greedy", "max_bins": max_bins}
+    options |= {"splitter": "greedy", "max_bins": max_bins, **case.constraints}
     if case.loss == "half_logistic":
         model = gbt.GBTClassifier(**options).fit(X, y)
         return lambda: model.predict_proba(X)[:, 1]
@@ -124,7 +131,7 @@ def fit_xgboost(case, X, y, tree_method):
     asked = {
         "objective": "binary:logistic" if case.loss == "half_logistic" else "reg:squarederror",
         "tree_method": tree_method, "max_depth": case.max_depth, "eta": 0.1, "base_score": 0.5,
-        "nthread": available_cores(),
+        "nthread": available_cores(), **case.constraints,
     }  # fmt: skip
     booster = xgboost.train(asked, data, case.n_rounds)
     return lambda: booster.predict(data)
@@ -145,7 +152,7 @@ def lightgbm_of(n_rounds, max_depth, X, y, group=None, **asked):
 def fit_lightgbm(case, X, y):
     """Fit trees of the same depth."""
     objective = "binary" if case.loss == "half_logistic" else "regression"
-    lightgbm_of(case.n_rounds, case.max_depth, X, y, objective=objective)
+    lightgbm_of(case.n_rounds, case.max_depth, X, y, objective=objective, **case.constraints)
 
 
 def has_same_first_tree(case, X, y):

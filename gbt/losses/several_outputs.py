@@ -70,7 +70,9 @@ class Softmax(SeveralOutputs):
 
     def derivatives(self, y: np.ndarray, raw_prediction: np.ndarray) -> Pair:
         p = self.inverse_link(raw_prediction)
-        hessian = np.maximum(self.hessian_factor * p * (1 - p), LEAST_HESSIAN)
+        hessian = self.hessian_factor * p
+        hessian *= 1 - p
+        np.maximum(hessian, LEAST_HESSIAN, out=hessian)
         p[..., np.arange(len(y)), y.astype(np.intp)] -= 1
         return p, hessian
 
@@ -83,7 +85,8 @@ class Softmax(SeveralOutputs):
         return np.log(prediction)
 
     def inverse_link(self, raw_prediction: np.ndarray) -> np.ndarray:
-        p = np.exp(raw_prediction - raw_prediction.max(axis=-1, keepdims=True))
+        p = raw_prediction - raw_prediction.max(axis=-1, keepdims=True)
+        np.exp(p, out=p)
         p /= p.sum(axis=-1, keepdims=True)
         return p
 

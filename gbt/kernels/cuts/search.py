@@ -139,51 +139,14 @@ def bound_of(box, missing_g, missing_h, node_g, node_h, h_unit, penalty, min_hes
     return score if may_weigh_enough else -np.inf
 
 
-@internal
-def bound_bins_within(running, n_bins, is_closed, missing, terms, upper):
-    """Do what `bound_bins` does where steps have bounds (``gbt.kernels.cuts.bounds``)."""
-    count_bits, penalty, within = terms.count_bits, terms.penalty, terms.within
-    of_g, of_size, mask = running[G], running[SIZE], (np.int64(1) << count_bits) - 1
-    of_h, h_mask, h_unit, node_h, missing_h = running[H], np.int64(-1), 1.0, terms.h, missing.h
-    min_hessian = terms.min_hessian
-    if terms.width == 2:
-        of_h, h_mask, h_unit, node_h, missing_h = (
-            of_size,
-            mask,
-            float(terms.hessian),
-            terms.n,
-            missing.n,
-        )
-        min_hessian = max(min_hessian, h_unit * terms.min_rows)
-    total_weight, all_g = h_unit * float(node_h) + penalty, float(terms.g)
-    for b in range(n_bins):
-        box = box_of(b, of_g, of_h, of_size, h_mask, count_bits, is_closed)
-        any_order, upper[b] = of_size[b + 1] & mask == terms.n - missing.n, -np.inf
-        for side in range(2 if missing.n > 0 else 1):
-            low, high = float(box[0] + side * 2 * missing.g), float(box[1] + side * 2 * missing.g)
-            light, heavy = box[2] + side * missing_h, box[3] + side * missing_h
-            left, right = h_unit * float(light), h_unit * float(node_h - heavy)
-            left_most, right_most = h_unit * float(heavy), h_unit * float(node_h - light)
-            least = max(left, min_hessian) + penalty, max(right, min_hessian) + penalty
-            most = left_most + penalty, right_most + penalty
-            if SAFETY * left_most >= min_hessian and SAFETY * right_most >= min_hessian:
-                bound = bound_within(
-                    low / 2, high / 2, all_g, least, most, total_weight, within, any_order
-                )
-                upper[b] = max(upper[b], bound)
-
-
 @forced_inline
 def bound_bins(running, n_bins, is_closed, missing, terms, upper):
-    """Write down for every bin what no score in its box exceeds.
+    """Write down for every bin what no score in its box exceeds, where steps are free.
 
     The box of a bin is that of the cuts inside it, unless bins are closed, and of the one after it;
     with missing rows it has two, with them on either side. Where a side would be too light with all
     that may be on it, it is -inf.
     """
-    if terms.within.binds:
-        bound_bins_within(running, n_bins, is_closed, missing, terms, upper)
-        return
     count_bits, penalty, min_hessian = terms.count_bits, terms.penalty, terms.min_hessian
     of_g, of_size = running[G], running[SIZE]
     if terms.width == 4:
@@ -203,6 +166,46 @@ def bound_bins(running, n_bins, is_closed, missing, terms, upper):
         box = box_of(b, of_g, of_h, of_size, h_mask, count_bits, is_closed)
         bound = bound_of(box, missing_g, missing_h, node_g, node_h, h_unit, penalty, min_hessian)
         to[b] = bound if bound > to[b] else to[b]
+
+
+@internal
+def lower_bounds(running, n_bins, is_closed, missing, terms, floor, upper):
+    """Lower the bounds that reach ``floor`` to what steps within bounds can score.
+
+    See ``gbt.kernels.cuts.bounds``. Steps that are kept from their best score less, so the bounds
+    of free steps hold, too, and the vector instructions that compute them leave few bins to do.
+    """
+    count_bits, penalty, within = terms.count_bits, terms.penalty, terms.within
+    of_g, of_size, mask = running[G], running[SIZE], (np.int64(1) << count_bits) - 1
+    of_h, h_mask, h_unit, node_h, missing_h = running[H], np.int64(-1), 1.0, terms.h, missing.h
+    min_hessian = terms.min_hessian
+    if terms.width == 2:
+        of_h, h_mask, h_unit, node_h, missing_h = (
+            of_size,
+            mask,
+            float(terms.hessian),
+            terms.n,
+            missing.n,
+        )
+        min_hessian = max(min_hessian, h_unit * terms.min_rows)
+    total_weight, all_g = h_unit * float(node_h) + penalty, float(terms.g)
+    for b in range(n_bins):
+        if upper[b] < floor:
+            continue
+        box = box_of(b, of_g, of_h, of_size, h_mask, count_bits, is_closed)
+        any_order, upper[b] = of_size[b + 1] & mask == terms.n - missing.n, -np.inf
+        for side in range(2 if missing.n > 0 else 1):
+            low, high = float(box[0] + side * 2 * missing.g), float(box[1] + side * 2 * missing.g)
+            light, heavy = box[2] + side * missing_h, box[3] + side * missing_h
+            left, right = h_unit * float(light), h_unit * float(node_h - heavy)
+            left_most, right_most = h_unit * float(heavy), h_unit * float(node_h - light)
+            least = max(left, min_hessian) + penalty, max(right, min_hessian) + penalty
+            most = left_most + penalty, right_most + penalty
+            if SAFETY * left_most >= min_hessian and SAFETY * right_most >= min_hessian:
+                bound = bound_within(
+                    low / 2, high / 2, all_g, least, most, total_weight, within, any_order
+                )
+                upper[b] = max(upper[b], bound)
 
 
 @forced_inline
@@ -266,4 +269,6 @@ def survey(histogram, column, bits, is_closed, first_code, terms, floor, scratch
     missing = sums_of_bin(histogram, column.first_bin, column.missing_bin, terms)
     n_bins = add_up_bins(histogram, column.first_bin, column.n_bins, bits, terms.width, running)
     bound_bins(running, n_bins, is_closed, missing, terms, upper)
+    if terms.within.binds:
+        lower_bounds(running, n_bins, is_closed, missing, terms, floor, upper)
     return score_bins(n_bins, bits, is_closed, first_code, missing, terms, floor, scratch)
