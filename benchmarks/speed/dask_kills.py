@@ -24,7 +24,7 @@ import numpy as np
 import gbt
 from benchmarks.speed.clusters import is_same, workers
 from benchmarks.speed.timing import Page
-from gbt.training.shares.team import LostMemberError
+from gbt.training.distributed.team import LostMemberError
 
 SAME, SAID = "the same model", "an error that says so"
 N_COLUMNS, WORKERS, CHUNKS = 5, 3, 12

@@ -21,8 +21,8 @@ from typing import Any
 import gbt
 from benchmarks.speed import clusters
 from benchmarks.speed.timing import Page
-from gbt.training.shares.cluster import Cluster
-from gbt.training.shares.packing import packed
+from gbt.training.distributed.cluster import Cluster
+from gbt.training.distributed.packing import packed
 
 ROWS_PER_CHUNK = 50_000
 

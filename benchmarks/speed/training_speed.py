@@ -66,7 +66,8 @@ class Case:
     @property
     def constraints(self):
         """The parameter that keeps columns rising, if they must, by the name that all have."""
-        return {"monotone_constraints": [1] * 5 + [0] * (self.n_columns - 5)} if self.kind == RISING else {}
+        rising = [1] * 5 + [0] * (self.n_columns - 5)
+        return {"monotone_constraints": rising} if self.kind == RISING else {}
 
 
 SIZES = [

@@ -38,9 +38,9 @@ from gbt.splitting.policies_by_name import as_policy, describe_policy
 from gbt.tables.sparse_rows import SparseRows, take
 from gbt.tables.targets import warn_of_other_order
 from gbt.training.boosting import Boosted, Parameters, boost
+from gbt.training.distributed.table import SharedRows
 from gbt.training.evaluation import TRAIN, EvalSet, Round, refuse_other_eval_sets
 from gbt.training.sampling import Sampling, hold_out, sample_size, seed_of
-from gbt.training.shares.table import SharedRows
 
 
 class BaseGBT(Predicts):

@@ -1,7 +1,7 @@
 """Tables of Dask as a fit takes them: rows in shares, checked chunk by chunk where they lie.
 
 The levels of all chunks are learned first, so that every chunk has the same numbers for them. Trees
-on rows in shares are `gbt.training.shares`, and what these cannot do is refused by name.
+on rows in shares are `gbt.training.distributed`, and what these cannot do is refused by name.
 """
 
 from contextlib import AbstractContextManager, closing, nullcontext
@@ -27,9 +27,9 @@ from gbt.tables.categories import (
     levels_in,
 )
 from gbt.tables.given import Table
+from gbt.training.distributed.edges import MOST_COARSE
+from gbt.training.distributed.table import SharedRows
 from gbt.training.growing import searches_histograms
-from gbt.training.shares.edges import MOST_COARSE
-from gbt.training.shares.table import SharedRows
 
 
 def refuse_what_needs_memory(estimator: ChecksTables, init_score: Any) -> None:

@@ -20,8 +20,8 @@ from gbt.tables.given import Table, refuse_infinities, refuse_other_targets
 from gbt.tables.names import refuse_other_columns
 from gbt.tables.sparse_rows import SparseRows
 from gbt.tables.targets import as_column, as_init_score, as_pairs, as_weight, warn_of_other_order
+from gbt.training.distributed.table import SharedRows
 from gbt.training.evaluation import EvalSet, refuse_other_eval_sets
-from gbt.training.shares.table import SharedRows
 
 
 class ChecksTables(SharedParameters, NamedParameters):

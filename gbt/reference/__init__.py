@@ -8,6 +8,6 @@ imports the fast code.
 """
 
 from gbt.reference.boosting import Model, Node, boost, boost_classes, grow
-from gbt.reference.shares import boost_shares
+from gbt.reference.distributed import boost_shares
 
 __all__ = ["Model", "Node", "boost", "boost_classes", "boost_shares", "grow"]

@@ -32,6 +32,8 @@ from gbt.model.starts import raw_before
 from gbt.splitting.frontier import Limits, Policy
 from gbt.tables.categories import Categories, EncodedRows, count_levels
 from gbt.tables.sparse_columns import columns_of
+from gbt.training.distributed.outputs import SharedOutputs
+from gbt.training.distributed.table import SharedRows
 from gbt.training.evaluation import Callback, EvalSet, Metrics, Round, Watch, ask, metrics_of
 from gbt.training.growing import searches_histograms
 from gbt.training.grown_trees import GrownTrees
@@ -39,8 +41,6 @@ from gbt.training.outputs import Outputs
 from gbt.training.plan import Plan
 from gbt.training.progress import Progress
 from gbt.training.sampling import Draws, sample_size
-from gbt.training.shares.outputs import SharedOutputs
-from gbt.training.shares.table import SharedRows
 
 SMALL = 2.0**-300  # squares of the gradients of larger targets do not become 0
 
@@ -117,7 +117,7 @@ def boost(
 ) -> Boosted:
     """Fit an ensemble to rows ``X`` of floats (nan is missing), targets and positive weights.
 
-    Rows are in memory, or in shares (``gbt.training.shares``), and the ensemble is the same.
+    Rows are in memory, or in shares (``gbt.training.distributed``), and the ensemble is the same.
     Columns that have ``categories`` hold the numbers of their levels. A single weight stands for
     those of all rows, if they are equal. ``base_score`` is in link space; None is the loss's best
     constant, or 0 where every row has a starting value of its own, ``init_score`` of shape (n, K).

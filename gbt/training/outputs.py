@@ -41,9 +41,9 @@ from gbt.training.sampling import Draws
 # Handing trees to a thread takes some 60 microseconds a round. It pays if the thread's trees read
 # this many values, rows times columns.
 LEAST_VALUES_PER_THREAD = 20_000
-# Losses that kernels do not know take several passes in NumPy, in which so many values stay in the
-# caches. With a quarter as many, two threads wait for Python more than they compute, and derivatives
-# of seven classes take 2.0 instead of 1.2 milliseconds a round of 20,000 rows.
+# Losses that kernels do not know take several passes in NumPy, in which so many values stay in
+# caches. With a quarter as many two threads wait for Python more than they compute: derivatives of
+# seven classes take 2.0 instead of 1.2 milliseconds a round of 20,000 rows.
 VALUES_AT_ONCE = 2**16
 
 

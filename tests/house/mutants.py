@@ -49,17 +49,17 @@ TESTS = {  # of the modules whose names begin so; the longest beginning counts
     " tests/gbt/tables",
     "gbt/kernels/platform": "tests/gbt/kernels"
     " -k 'compiling or filing or instructions or lowering or thread_team'",
-    "gbt/kernels/shares": "tests/gbt/training/test_shares.py",
+    "gbt/kernels/distributed": "tests/gbt/training/test_distributed.py",
     "gbt/losses": "tests/gbt/losses tests/gbt/training/test_several_outputs.py",
     "gbt/model": "tests/gbt/model tests/gbt/test_saving.py tests/gbt/test_seen_rows.py",
-    "gbt/reference": "tests/gbt/test_reference.py tests/gbt/test_reference_shares.py"
+    "gbt/reference": "tests/gbt/test_reference.py tests/gbt/test_reference_distributed.py"
     " tests/gbt/splitting tests/gbt/tables/test_categories_growing.py"
     " tests/gbt/training/test_interactions.py",
     "gbt/splitting": "tests/gbt/splitting tests/gbt/training",
     "gbt/tables": "tests/gbt/tables tests/gbt/test_bad_input.py",
     "gbt/training": "tests/gbt/training tests/gbt/splitting tests/gbt/test_defaults.py",
-    "gbt/training/shares": "tests/gbt/training/test_shares.py"
-    " tests/gbt/training/test_shares_on_clusters.py",
+    "gbt/training/distributed": "tests/gbt/training/test_distributed.py"
+    " tests/gbt/training/test_distributed_on_clusters.py",
 }
 OPERATORS = [
     (ast.Lt, ast.LtE), (ast.Gt, ast.GtE), (ast.Eq, ast.NotEq), (ast.Is, ast.IsNot),

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from gbt.kernels.cuts.histogram import LANE_NUMBERS, LANES, Layout
-from gbt.kernels.shares.rows import (
+from gbt.kernels.distributed.rows import (
     add_up_products,
     add_value,
     fill_columns,
@@ -27,13 +27,13 @@ from gbt.kernels.shares.rows import (
     partition_values,
     pick_rows,
 )
-from gbt.kernels.shares.trees import deal_places
+from gbt.kernels.distributed.trees import deal_places
 from gbt.kernels.trees.quantise import ROWS_PER_TASK, quantise
 from gbt.losses.known import refusing_overflow_of
 from gbt.model.seen_rows import hash_rows
+from gbt.training.distributed.edges import BITS, MOST_COARSE, Edges
+from gbt.training.distributed.questions import Divided, Fit, Measured, Root, Split, Units
 from gbt.training.sampling import sampled_rows
-from gbt.training.shares.edges import BITS, MOST_COARSE, Edges
-from gbt.training.shares.questions import Divided, Fit, Measured, Root, Split, Units
 
 ALL = np.empty(0, dtype=np.int32)
 NO_SUM = np.zeros(1)

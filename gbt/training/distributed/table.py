@@ -12,9 +12,9 @@ import numpy as np
 from gbt.parallel.chunks import chunks_of_table
 from gbt.parallel.threads import effective_n_jobs
 from gbt.tables.bins import standing_rows
-from gbt.training.shares.cluster import Cluster, client_in_use
-from gbt.training.shares.edges import SAMPLED, Edges, choose_edges
-from gbt.training.shares.team import LostMemberError, Members, Team, Threads
+from gbt.training.distributed.cluster import Cluster, client_in_use
+from gbt.training.distributed.edges import SAMPLED, Edges, choose_edges
+from gbt.training.distributed.team import LostMemberError, Members, Team, Threads
 
 MOST_LOSSES = 3  # in a row, before a fit gives up
 

@@ -10,11 +10,11 @@ import pytest
 
 from gbt import GBTClassifier, GBTRegressor
 from gbt.estimators.defaults import POOLED
-from gbt.training.shares import cluster as clusters
-from gbt.training.shares.team import LostMemberError
+from gbt.training.distributed import cluster as clusters
+from gbt.training.distributed.team import LostMemberError
 from tests.asserts import assert_same_model, peer
+from tests.gbt.training.test_distributed import words
 from tests.gbt.training.test_same_model import cut
-from tests.gbt.training.test_shares import words
 from tests.greedy import GreedyRegressor
 
 

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gbt.reference import boost
-from gbt.reference.shares import boost_shares
+from gbt.reference.distributed import boost_shares
 
 
 @st.composite

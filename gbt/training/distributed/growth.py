@@ -5,7 +5,7 @@ A depth of the tree takes up to three questions to all members of a team; answer
     split                              divide the rows of the nodes that split; of the smaller child
                                        of each the histograms of coarse bins, those of the larger
                                        one by subtraction
-    look_into_bins, look_at_values     see ``gbt.training.shares.search``
+    look_into_bins, look_at_values     see ``gbt.training.distributed.search``
 
 Trees are those of ``gbt.training.histogram_growth`` to the last bit. Where some rows choose splits
 and others judge them, histograms are those of every set of rows, and no more is asked for.
@@ -21,22 +21,22 @@ import numpy as np
 from gbt.kernels.cuts.memory import Training
 from gbt.kernels.cuts.search import SAFETY
 from gbt.kernels.cuts.sets import Judges
-from gbt.kernels.shares.pieces import open_children
-from gbt.kernels.shares.trees import begin_tree, end_tree_by_sums
+from gbt.kernels.distributed.pieces import open_children
+from gbt.kernels.distributed.trees import begin_tree, end_tree_by_sums
 from gbt.kernels.trees.nodes import NODE, records
 from gbt.losses.overflow import refuse_overflow, refuse_square_overflow
 from gbt.model.tree import NODE_RECORD
 from gbt.tables.columns import thresholds_between
 from gbt.tables.level_sets import LevelSets
+from gbt.training.distributed.edges import Edges
+from gbt.training.distributed.policy import Found, PolicySearch, levels_on_the_left
+from gbt.training.distributed.questions import Divided, Fit, Measured, Root, Split, Units
+from gbt.training.distributed.search import SharedSearch
+from gbt.training.distributed.team import Team
 from gbt.training.grown_trees import NewTrees
 from gbt.training.histogram_growth import lay_out, zeros
 from gbt.training.node_columns import allow, open_to
 from gbt.training.plan import Plan
-from gbt.training.shares.edges import Edges
-from gbt.training.shares.policy import Found, PolicySearch, levels_on_the_left
-from gbt.training.shares.questions import Divided, Fit, Measured, Root, Split, Units
-from gbt.training.shares.search import SharedSearch
-from gbt.training.shares.team import Team
 
 LARGEST = np.finfo(np.float64).max
 

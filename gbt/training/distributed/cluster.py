@@ -11,9 +11,9 @@ from uuid import uuid4
 
 import numpy as np
 
-from gbt.training.shares.packing import packed
-from gbt.training.shares.share import Share
-from gbt.training.shares.team import LostMemberError
+from gbt.training.distributed.packing import packed
+from gbt.training.distributed.share import Share
+from gbt.training.distributed.team import LostMemberError
 
 SECONDS_BETWEEN_LOOKS = 1.0  # at whether all members are still there
 

@@ -15,9 +15,9 @@ from sklearn.base import clone
 from gbt import GBTClassifier, GBTRegressor
 from gbt.estimators.defaults import LARGEST_UNBIASED, POOLED
 from gbt.splitting.greedy import Greedy
-from gbt.training.shares.growth import _nearest
-from gbt.training.shares.packing import packed
-from gbt.training.shares.table import SharedRows
+from gbt.training.distributed.growth import _nearest
+from gbt.training.distributed.packing import packed
+from gbt.training.distributed.table import SharedRows
 from tests.asserts import assert_same, assert_same_model, peer
 from tests.gbt.training.test_same_model import cut
 from tests.greedy import GreedyRegressor

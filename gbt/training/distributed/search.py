@@ -7,7 +7,8 @@ team, whose answers are added up::
     look_at_values     the values of bins that still may, and of bins with few rows at once
 
 Which bins may hold it is told by bounds, as in ``gbt.kernels.cuts.search``; the leader asks for
-nothing else and finds the best cut as surely as by looking at all (``gbt.kernels.shares.pieces``).
+nothing else and finds the best cut as surely as by looking at all: see
+``gbt.kernels.distributed.pieces``.
 """
 
 from collections.abc import Callable
@@ -15,11 +16,11 @@ from collections.abc import Callable
 import numpy as np
 
 from gbt.kernels.cuts.memory import Work
-from gbt.kernels.shares.pieces import SEGMENT, begin_nodes, weigh_pieces
-from gbt.training.shares.edges import BITS, Edges
-from gbt.training.shares.policy import Found, PolicySearch
-from gbt.training.shares.share import add_up_values
-from gbt.training.shares.team import Team
+from gbt.kernels.distributed.pieces import SEGMENT, begin_nodes, weigh_pieces
+from gbt.training.distributed.edges import BITS, Edges
+from gbt.training.distributed.policy import Found, PolicySearch
+from gbt.training.distributed.share import add_up_values
+from gbt.training.distributed.team import Team
 
 FEW_ROWS = 16  # of a bin whose values are asked for at once
 FEW_IN_ALL = 2**14  # in all bins of a depth: their values travel faster than a round more

@@ -11,20 +11,20 @@ import numpy as np
 
 from gbt.kernels.cuts.memory import FOUND, Slots, Work
 from gbt.kernels.cuts.sets import Judges
+from gbt.kernels.distributed.pieces import BEST
+from gbt.kernels.distributed.trees import search_nodes
 from gbt.kernels.platform.handing import address_of
-from gbt.kernels.shares.pieces import BEST
-from gbt.kernels.shares.trees import search_nodes
 from gbt.kernels.trees.nodes import records
+from gbt.training.distributed.edges import Edges
 from gbt.training.histogram_growth import task_of, zeros
-from gbt.training.shares.edges import Edges
 
 
 class Found(NamedTuple):
     """The best cuts of some nodes, so far."""
 
     nodes: np.ndarray  # (m,) NODE
-    best: np.ndarray  # (m,) BEST, see ``gbt.kernels.shares.pieces``; in the end without a column
-    #                   where the node is not split
+    best: np.ndarray  # (m,) BEST, see ``gbt.kernels.distributed.pieces``
+    #                   in the end without a column where the node is not split
     cut: np.ndarray  # (m,) float64, the highest value that goes left
 
     @classmethod

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from gbt.parallel.threads import run_all
-from gbt.training.shares.share import Share
+from gbt.training.distributed.share import Share
 
 
 class LostMemberError(RuntimeError):

@@ -13,13 +13,13 @@ import numpy as np
 from gbt.losses.loss import Loss
 from gbt.losses.overflow import refusing_overflow
 from gbt.splitting.frontier import Policy
+from gbt.training.distributed.growth import SharedGrowth
+from gbt.training.distributed.questions import Fit
+from gbt.training.distributed.table import SharedRows
 from gbt.training.grown_trees import NewTrees
 from gbt.training.histogram_growth import weighing_of_levels
 from gbt.training.plan import Plan
 from gbt.training.sampling import Draws
-from gbt.training.shares.growth import SharedGrowth
-from gbt.training.shares.questions import Fit
-from gbt.training.shares.table import SharedRows
 
 
 class SharedOutputs:

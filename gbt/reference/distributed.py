@@ -16,7 +16,7 @@ and decides, and the page shows why the cuts between shares cannot be seen in a 
 
 So the trees are those of ``gbt.reference.boosting`` on the rows put together, to the last bit. Here
 every share tells the sums of all its values, which is as much as the table. The product
-(``gbt.training.shares``) asks for sums of bins first, then only for what may still be best.
+(``gbt.training.distributed``) asks for sums of bins first, then only for what may still be best.
 """
 
 import math
