@@ -132,7 +132,8 @@ def fit_xgboost(case, X, y, tree_method):
     asked = {
         "objective": "binary:logistic" if case.loss == "half_logistic" else "reg:squarederror",
         "tree_method": tree_method, "max_depth": case.max_depth, "eta": 0.1, "base_score": 0.5,
-        "nthread": available_cores(), **case.constraints,
+        "nthread": available_cores(),
+        **{name: str(tuple(directions)) for name, directions in case.constraints.items()},
     }  # fmt: skip
     booster = xgboost.train(asked, data, case.n_rounds)
     return lambda: booster.predict(data)
