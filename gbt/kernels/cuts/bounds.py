@@ -10,7 +10,8 @@ side is, within bounds, the one that makes the most of it,
 
 which is convex in G and falls with H. So the score of a cut is largest at an end of the box, with
 the least H on both sides. And where steps must rise, no cut of the box is allowed if the lowest
-step on the left is above the highest on the right.
+step on the left is above the highest on the right, and none gains anything where all steps are the
+same bound.
 """
 
 from typing import NamedTuple
@@ -91,6 +92,23 @@ def is_out_of_order(low, high, all_g, least, most, direction):
 
 
 @forced_inline
+def is_flat(low, high, all_g, least, most, within):
+    """Say whether both sides of all cuts of a box take the same step, which is a bound.
+
+    That is the step of the node, too, so none of these cuts gains anything. Divisions are rounded,
+    but not out of order, so it is enough to look at the ends of the box.
+    """
+    are_highest, are_lowest = within.highest < np.inf, within.lowest > -np.inf
+    for weight in (least[0], most[0]):
+        are_highest &= -high / weight >= within.highest
+        are_lowest &= -low / weight <= within.lowest
+    for weight in (least[1], most[1]):
+        are_highest &= -(all_g - low) / weight >= within.highest
+        are_lowest &= -(all_g - high) / weight <= within.lowest
+    return are_highest | are_lowest
+
+
+@forced_inline
 def bound_within(low, high, all_g, least, most, total_weight, within, any_order):
     """Return what no score of a cut in a box exceeds; see ``is_out_of_order`` for arguments."""
     left, of_left = side_at(low, least[0], total_weight, within)
@@ -101,7 +119,8 @@ def bound_within(low, high, all_g, least, most, total_weight, within, any_order)
     score = max(at_low, left + right) + ROUNDING * (size + of_left + of_right)
     score = score if least[0] * least[1] > 0.0 else np.finfo(np.float64).max
     is_lost = is_out_of_order(low, high, all_g, least, most, within.direction)
-    return -np.inf if is_lost and not any_order else score
+    is_lost &= not any_order
+    return -np.inf if is_lost | is_flat(low, high, all_g, least, most, within) else score
 
 
 @internal
