@@ -13,6 +13,7 @@ from importlib.util import find_spec
 import numpy as np
 import pandas as pd
 
+from benchmarks.accuracy.others import STATISTICS
 from benchmarks.accuracy.tasks import Task
 from benchmarks.study import chosen, column, crossed, markdown
 from benchmarks.study.tables import by_values, number, values_of
@@ -24,7 +25,7 @@ LIGHTGBM = "LightGBM, stopped"
 GREEDY = "greedy, 20 rows, weight .001, 256 bins"
 WAYS = (
     "unbiased, pooled", "unbiased, pooled, 1000 x .05", "unbiased, pooled, 500 x .1", GREEDY,
-    f"{GREEDY}, stopped", LIGHTGBM,
+    f"{GREEDY}, stopped", STATISTICS, LIGHTGBM,
 )  # fmt: skip
 DEFAULT = WAYS[0]
 
