@@ -41,9 +41,9 @@ def within_of(direction, node, rules):
 
 
 @forced_inline
-def step_within(g, h, penalty, within):
+def step_within(g, weight, within):
     """Return -G / (H + lambda), or the bound that it is beyond."""
-    return min(max(-g / (h + penalty), within.lowest), within.highest)
+    return min(max(-g / weight, within.lowest), within.highest)
 
 
 @forced_inline
@@ -58,8 +58,8 @@ def score_within(left_g, left_h, right_g, right_h, penalty, within, any_order):
 
     It is -inf where these are in the wrong order, unless they may be in any order.
     """
-    left = step_within(left_g, left_h, penalty, within)
-    right = step_within(right_g, right_h, penalty, within)
+    left = step_within(left_g, left_h + penalty, within)
+    right = step_within(right_g, right_h + penalty, within)
     score = score_of_step(left_g, left_h + penalty, left) + score_of_step(
         right_g, right_h + penalty, right
     )
@@ -69,10 +69,10 @@ def score_within(left_g, left_h, right_g, right_h, penalty, within, any_order):
 
 @forced_inline
 def side_at(g, weight, total_weight, within):
-    """Return the score of a side at an end of its box, and the size of what is rounded in it."""
-    step = min(max(-g / weight, within.lowest), within.highest)
+    """Return the score of a side at an end of its box, the size of what is rounded, its step."""
+    step = step_within(g, weight, within)
     size = max(g * step, -g * step) + total_weight * step * step
-    return score_of_step(g, weight, step), size
+    return score_of_step(g, weight, step), size, step
 
 
 @forced_inline
@@ -92,35 +92,26 @@ def is_out_of_order(low, high, all_g, least, most, direction):
 
 
 @forced_inline
-def is_flat(low, high, all_g, least, most, within):
-    """Say whether both sides of all cuts of a box take the same step, which is a bound.
-
-    That is the step of the node, too, so none of these cuts gains anything. Divisions are rounded,
-    but not out of order, so it is enough to look at the ends of the box.
-    """
-    are_highest, are_lowest = within.highest < np.inf, within.lowest > -np.inf
-    for weight in (least[0], most[0]):
-        are_highest &= -high / weight >= within.highest
-        are_lowest &= -low / weight <= within.lowest
-    for weight in (least[1], most[1]):
-        are_highest &= -(all_g - low) / weight >= within.highest
-        are_lowest &= -(all_g - high) / weight <= within.lowest
-    return are_highest | are_lowest
-
-
-@forced_inline
 def bound_within(low, high, all_g, least, most, total_weight, within, any_order):
-    """Return what no score of a cut in a box exceeds; see ``is_out_of_order`` for arguments."""
-    left, of_left = side_at(low, least[0], total_weight, within)
-    right, of_right = side_at(all_g - low, least[1], total_weight, within)
-    at_low, size = left + right, of_left + of_right
-    left, of_left = side_at(high, least[0], total_weight, within)
-    right, of_right = side_at(all_g - high, least[1], total_weight, within)
+    """Return what no score of a cut in a box exceeds; see ``is_out_of_order`` for arguments.
+
+    Where steps are the same at all ends of the box and on both sides, no cut of it gains anything.
+    """
+    rest_low, rest_high = all_g - low, all_g - high
+    left, of_left, step = side_at(low, least[0], total_weight, within)
+    right, of_right, other = side_at(rest_low, least[1], total_weight, within)
+    at_low, size, is_flat = left + right, of_left + of_right, other == step
+    left, of_left, other = side_at(high, least[0], total_weight, within)
+    is_flat &= other == step
+    right, of_right, other = side_at(rest_high, least[1], total_weight, within)
+    is_flat &= other == step
+    is_flat &= step_within(low, most[0], within) == step_within(high, most[0], within) == step
+    is_flat &= step_within(rest_low, most[1], within) == step
+    is_flat &= step_within(rest_high, most[1], within) == step
     score = max(at_low, left + right) + ROUNDING * (size + of_left + of_right)
     score = score if least[0] * least[1] > 0.0 else np.finfo(np.float64).max
     is_lost = is_out_of_order(low, high, all_g, least, most, within.direction)
-    is_lost &= not any_order
-    return -np.inf if is_lost | is_flat(low, high, all_g, least, most, within) else score
+    return -np.inf if is_flat | (is_lost and not any_order) else score
 
 
 @internal
@@ -133,8 +124,8 @@ def share_bounds(parent, left, right, direction, penalty):
     left.highest = right.highest = parent.highest
     if direction != 0:
         within = Within(True, parent.lowest, parent.highest, np.float64(direction))
-        of_left = step_within(float(left.g), float(left.h), penalty, within)
-        of_right = step_within(float(right.g), float(right.h), penalty, within)
+        of_left = step_within(float(left.g), float(left.h) + penalty, within)
+        of_right = step_within(float(right.g), float(right.h) + penalty, within)
         middle = (of_left + of_right) / 2
         if of_left < of_right or (of_left == of_right and direction > 0):
             left.highest = right.lowest = middle

@@ -227,7 +227,7 @@ def product(g, judge_g, judge_h, penalty, within):
     weight = np.float64(judge_h) + penalty
     if not within.binds:
         return np.float64(g) * np.float64(judge_g) / weight if weight > 0.0 else 0.0
-    step = step_within(np.float64(judge_g), np.float64(judge_h), penalty, within)
+    step = step_within(np.float64(judge_g), weight, within)
     return -np.float64(g) * step if weight > 0.0 else 0.0
 
 
@@ -276,8 +276,8 @@ def keeps_order(found, n_sets, penalty, judge, within):
         left_g, left_h = left_g + left[G], left_h + left[H]
         right_g, right_h = right_g + total[G] - left[G], right_h + total[H] - left[H]
         right_n += total[N] - left[N] - judge.missing[s, N]
-    of_left = step_within(float(left_g), float(left_h), penalty, within)
-    of_right = step_within(float(right_g), float(right_h), penalty, within)
+    of_left = step_within(float(left_g), float(left_h) + penalty, within)
+    of_right = step_within(float(right_g), float(right_h) + penalty, within)
     any_order = right_n == 0 and not found.missing_left  # on the right all are missing
     return np.int64(any_order or within.direction * of_left <= within.direction * of_right)
 

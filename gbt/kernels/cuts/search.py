@@ -101,6 +101,20 @@ def add_up_bins(histogram, first, n_bins, bits, width, running):
 
 
 @forced_inline
+def hessians_of(running, missing, terms):
+    """Return the hessians before each bin, a mask and a unit for them, and what they are held to.
+
+    These are the node's, the missing rows' and the least of a side. Where all rows have the same
+    hessian, it is the unit and rows are counted.
+    """
+    if terms.width == 4:
+        return running[H], np.int64(-1), 1.0, terms.h, missing.h, terms.min_hessian
+    mask, unit = (np.int64(1) << terms.count_bits) - 1, float(terms.hessian)
+    least = max(terms.min_hessian, unit * terms.min_rows)
+    return running[SIZE], mask, unit, terms.n, missing.n, least
+
+
+@forced_inline
 def box_of(b, of_g, of_h, of_size, h_mask, count_bits, is_closed):
     """Return the ends of 2 G_l and of H_l over the cuts inside a bin and the one after it.
 
@@ -147,15 +161,8 @@ def bound_bins(running, n_bins, is_closed, missing, terms, upper):
     with missing rows it has two, with them on either side. Where a side would be too light with all
     that may be on it, it is -inf.
     """
-    count_bits, penalty, min_hessian = terms.count_bits, terms.penalty, terms.min_hessian
-    of_g, of_size = running[G], running[SIZE]
-    if terms.width == 4:
-        of_h, h_mask, h_unit = running[H], np.int64(-1), 1.0
-        node_h, missing_h = terms.h, missing.h
-    else:  # all rows have the same hessian: it is the unit
-        of_h, h_mask, h_unit = of_size, (np.int64(1) << count_bits) - 1, float(terms.hessian)
-        node_h, missing_h = terms.n, missing.n
-        min_hessian = max(min_hessian, h_unit * terms.min_rows)
+    of_g, of_size, count_bits, penalty = running[G], running[SIZE], terms.count_bits, terms.penalty
+    of_h, h_mask, h_unit, node_h, missing_h, min_hessian = hessians_of(running, missing, terms)
     node_g, missing_g, to, zero = 2 * terms.g, 2 * missing.g, upper[:n_bins], np.int64(0)
     for b in range(len(to)):
         box = box_of(b, of_g, of_h, of_size, h_mask, count_bits, is_closed)
@@ -177,17 +184,7 @@ def lower_bounds(running, n_bins, is_closed, missing, terms, floor, upper):
     """
     count_bits, penalty, within = terms.count_bits, terms.penalty, terms.within
     of_g, of_size, mask = running[G], running[SIZE], (np.int64(1) << count_bits) - 1
-    of_h, h_mask, h_unit, node_h, missing_h = running[H], np.int64(-1), 1.0, terms.h, missing.h
-    min_hessian = terms.min_hessian
-    if terms.width == 2:
-        of_h, h_mask, h_unit, node_h, missing_h = (
-            of_size,
-            mask,
-            float(terms.hessian),
-            terms.n,
-            missing.n,
-        )
-        min_hessian = max(min_hessian, h_unit * terms.min_rows)
+    of_h, h_mask, h_unit, node_h, missing_h, min_hessian = hessians_of(running, missing, terms)
     total_weight, all_g = h_unit * float(node_h) + penalty, float(terms.g)
     for b in range(n_bins):
         if upper[b] < floor:
