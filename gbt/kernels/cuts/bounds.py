@@ -111,7 +111,7 @@ def bound_within(low, high, all_g, least, most, total_weight, within, any_order)
     score = max(at_low, left + right) + ROUNDING * (size + of_left + of_right)
     score = score if least[0] * least[1] > 0.0 else np.finfo(np.float64).max
     is_lost = is_out_of_order(low, high, all_g, least, most, within.direction)
-    return -np.inf if is_flat | (is_lost and not any_order) else score
+    return -np.inf if is_flat | (is_lost & (not any_order)) else score
 
 
 @internal

@@ -175,34 +175,42 @@ def bound_bins(running, n_bins, is_closed, missing, terms, upper):
         to[b] = bound if bound > to[b] else to[b]
 
 
-@internal
-def lower_bounds(running, n_bins, is_closed, missing, terms, floor, upper):
-    """Lower the bounds that reach ``floor`` to what steps within bounds can score.
+@forced_inline
+def bound_of_steps(box, missing_g, missing_h, any_order, terms, node_h, h_unit, min_hessian):
+    """Do what `bound_of` does where steps have bounds (``gbt.kernels.cuts.bounds``)."""
+    low, high = 0.5 * float(box[0] + missing_g), 0.5 * float(box[1] + missing_g)
+    light, heavy = box[2] + missing_h, box[3] + missing_h
+    left, right = h_unit * float(light), h_unit * float(node_h - heavy)
+    left_most, right_most = h_unit * float(heavy), h_unit * float(node_h - light)
+    penalty, total_weight = terms.penalty, h_unit * float(node_h) + terms.penalty
+    least = max(left, min_hessian) + penalty, max(right, min_hessian) + penalty
+    most = left_most + penalty, right_most + penalty
+    score = bound_within(
+        low, high, float(terms.g), least, most, total_weight, terms.within, any_order
+    )
+    may_weigh_enough = (SAFETY * left_most >= min_hessian) & (SAFETY * right_most >= min_hessian)
+    return score if may_weigh_enough else -np.inf
 
-    See ``gbt.kernels.cuts.bounds``. Steps that are kept from their best score less, so the bounds
-    of free steps hold, too, and the vector instructions that compute them leave few bins to do.
-    """
-    count_bits, penalty, within = terms.count_bits, terms.penalty, terms.within
-    of_g, of_size, mask = running[G], running[SIZE], (np.int64(1) << count_bits) - 1
+
+@internal
+def bound_bins_within(running, n_bins, is_closed, missing, terms, upper):
+    """Do what `bound_bins` does where steps have bounds."""
+    of_g, of_size, count_bits = running[G], running[SIZE], terms.count_bits
     of_h, h_mask, h_unit, node_h, missing_h, min_hessian = hessians_of(running, missing, terms)
-    total_weight, all_g = h_unit * float(node_h) + penalty, float(terms.g)
-    for b in range(n_bins):
-        if upper[b] < floor:
-            continue
+    to, zero, count_mask = upper[:n_bins], np.int64(0), (np.int64(1) << count_bits) - 1
+    for b in range(len(to)):
         box = box_of(b, of_g, of_h, of_size, h_mask, count_bits, is_closed)
-        any_order, upper[b] = of_size[b + 1] & mask == terms.n - missing.n, -np.inf
-        for side in range(2 if missing.n > 0 else 1):
-            low, high = float(box[0] + side * 2 * missing.g), float(box[1] + side * 2 * missing.g)
-            light, heavy = box[2] + side * missing_h, box[3] + side * missing_h
-            left, right = h_unit * float(light), h_unit * float(node_h - heavy)
-            left_most, right_most = h_unit * float(heavy), h_unit * float(node_h - light)
-            least = max(left, min_hessian) + penalty, max(right, min_hessian) + penalty
-            most = left_most + penalty, right_most + penalty
-            if SAFETY * left_most >= min_hessian and SAFETY * right_most >= min_hessian:
-                bound = bound_within(
-                    low / 2, high / 2, all_g, least, most, total_weight, within, any_order
-                )
-                upper[b] = max(upper[b], bound)
+        any_order = of_size[b + 1] & count_mask == terms.n - missing.n
+        to[b] = bound_of_steps(box, zero, zero, any_order, terms, node_h, h_unit, min_hessian)
+    if missing.n == 0:
+        return
+    for b in range(len(to)):
+        box = box_of(b, of_g, of_h, of_size, h_mask, count_bits, is_closed)
+        any_order = of_size[b + 1] & count_mask == terms.n - missing.n
+        bound = bound_of_steps(
+            box, 2 * missing.g, missing_h, any_order, terms, node_h, h_unit, min_hessian
+        )
+        to[b] = bound if bound > to[b] else to[b]
 
 
 @forced_inline
@@ -265,7 +273,8 @@ def survey(histogram, column, bits, is_closed, first_code, terms, floor, scratch
     running, upper = scratch.running, scratch.upper
     missing = sums_of_bin(histogram, column.first_bin, column.missing_bin, terms)
     n_bins = add_up_bins(histogram, column.first_bin, column.n_bins, bits, terms.width, running)
-    bound_bins(running, n_bins, is_closed, missing, terms, upper)
     if terms.within.binds:
-        lower_bounds(running, n_bins, is_closed, missing, terms, floor, upper)
+        bound_bins_within(running, n_bins, is_closed, missing, terms, upper)
+    else:
+        bound_bins(running, n_bins, is_closed, missing, terms, upper)
     return score_bins(n_bins, bits, is_closed, first_code, missing, terms, floor, scratch)
