@@ -35,50 +35,48 @@ LOWEST = -np.finfo(np.float64).max  # above the score of a cut that is not allow
 
 
 @internal
-def mark_bins(histograms, column, n_sets, width, judge):
-    """Say after which bins there is a cut: those in which any set has a row."""
-    is_last, size = judge.is_last[: column.n_bins], len(histograms) // n_sets
-    for b in range(len(is_last)):
-        is_last[b] = 0
+def list_cuts(histograms, column, n_sets, width, judge):
+    """List the bins after which there is a cut, those in which any set has a row; count them."""
+    sizes, size = judge.sizes[: column.n_bins], len(histograms) // n_sets
+    for b in range(len(sizes)):
+        sizes[b] = 0
     for s in range(n_sets):
         place = np.uint64(s * size + column.first_bin * width + 1)  # that of ``size``
-        for b in range(len(is_last)):
-            is_last[b] |= np.uint64(histograms[place])
+        for b in range(len(sizes)):
+            sizes[b] |= histograms[place]
             place += np.uint64(width)
-    for b in range(len(is_last)):
-        is_last[b] = np.uint64(is_last[b] > 0)
+    n_cuts = np.uint64(0)
+    for b in range(len(sizes)):
+        judge.row[n_cuts] = b
+        n_cuts += np.uint64(sizes[b] > 0)
+    return np.int64(n_cuts)
 
 
 @optimised_first
-def add_up_sets_of_bins(histograms, column, terms, n_sets, judge):
+def add_up_sets_of_bins(histograms, column, terms, n_sets, n_cuts, judge):
     """Write down what every set has left of every cut, in all, and of missing rows.
 
-    Returns how many cuts there are, that after all present rows included, and 1 if any set has
-    missing rows, else 0.
+    Returns 1 if any set has missing rows, else 0. The last cut is that after all present rows.
     """
     size, width, mask = len(histograms) // n_sets, terms.width, (1 << terms.count_bits) - 1
     one, two, has_missing = np.uint64(1), np.uint64(2), np.int64(0)
-    n_cuts = np.uint64(0)
     for s in range(n_sets):
         of_g, of_h, of_n = judge.left[s, G], judge.left[s, H], judge.left[s, N]
-        place, cut = np.uint64(s * size + column.first_bin * width), np.uint64(0)
+        first = np.uint64(s * size + column.first_bin * width)
         g = h = n = np.int64(0)
-        for b in range(column.n_bins):
+        for cut in range(n_cuts):
+            place = first + np.uint64(judge.row[cut] * width)
             rows = histograms[place + one] & mask
             g, n = g + histograms[place], n + rows
             h += histograms[place + two] if width == 4 else rows * terms.hessian
             of_g[cut], of_h[cut], of_n[cut] = g, h, n
-            judge.row[cut] = b
-            cut += judge.is_last[np.uint64(b)]
-            place += np.uint64(width)
         own = histograms[s * size : (s + 1) * size]
         missing = sums_of_bin(own, column.first_bin, column.missing_bin, terms)
         has_missing |= np.int64(missing.n > 0)
         judge.missing[s, G], judge.missing[s, H], judge.missing[s, N] = missing
         judge.total[s, G], judge.total[s, H] = g + missing.g, h + missing.h
         judge.total[s, N] = n + missing.n
-        n_cuts = cut
-    return np.int64(n_cuts), has_missing
+    return has_missing
 
 
 @internal
@@ -181,8 +179,8 @@ def keep_best(q, n_cuts, has_missing, rules, habits, judge, within):
 def search_bins(histograms, column, terms, rules, judging, judge):
     """Find the best cuts of a column of numbers, and what all sums have on their left."""
     habits = judging.habits[0]
-    mark_bins(histograms, column, habits.n_sets, terms.width, judge)
-    n_cuts, has_missing = add_up_sets_of_bins(histograms, column, terms, habits.n_sets, judge)
+    n_cuts = list_cuts(histograms, column, habits.n_sets, terms.width, judge)
+    has_missing = add_up_sets_of_bins(histograms, column, terms, habits.n_sets, n_cuts, judge)
     if habits.kind == CROSS_VALIDATED:
         take_all_but_one(habits.n_sets, n_cuts, judge)
     for q in range(habits.n_searched):

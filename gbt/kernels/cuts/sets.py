@@ -54,7 +54,7 @@ JUDGE = np.dtype(
     [
         ("left", np.int64, (MOST_SUMS, 3, MOST_CUTS)),  # sums left of the cuts
         ("row", np.int64, (MOST_CUTS,)),  # the bin before each
-        ("is_last", np.uint64, (MOST_CUTS,)),  # 1 where a cut comes after a bin, else 0
+        ("sizes", np.int64, (MOST_CUTS,)),  # of all sets in a bin, or-ed: 0 where it is empty
         ("score", np.float64, (2, MOST_CUTS)),  # of the cuts, missing rows on the right and left
         ("missing", np.int64, (MOST_SUMS, 3)),
         ("nothing", np.int64, (MOST_SUMS, 3)),  # all 0
