@@ -159,16 +159,15 @@ def boost(
     facts |= {"feature_names": feature_names, "categories": categories}
     so_far = partial(trees.model, parameters, facts)
     # A tree of other rows or columns may have a split where this one found none.
-    ends_at_stub = draws.are_of_all and getattr(splitter, "stop_at_stub", False)
-    one_by_one = watch.evals_result or ends_at_stub or parameters.acts_on_every_tree(loss)
-    is_over = watch.is_over or (ends_at_stub and trees.last_is_stub(loss.n_outputs))
+    most_stubs = int(getattr(splitter, "stop_at_stub", 0)) if draws.are_of_all else 0
+    one_by_one = watch.evals_result or parameters.acts_on_every_tree(loss)
     rates, rate, held_up = list[float](), parameters.learning_rate, latest.copy()
+    is_over, rounds_left = watch.is_over, partial(trees.rounds_left, loss.n_outputs)
     with Progress(parameters.n_estimators, parameters.verbose) as progress:
-        while (m := len(trees)) < parameters.n_estimators * loss.n_outputs and not is_over:
-            most = 1 if one_by_one else parameters.n_estimators - m // loss.n_outputs
-            grown = outputs.grow(m, most, rate)
+        while (most := rounds_left(parameters.n_estimators, most_stubs)) > 0 and not is_over:
+            m, number = len(trees), len(trees) // loss.n_outputs  # of the first tree, of its round
+            grown = outputs.grow(m, 1 if one_by_one else most, rate)
             trees.add(grown)
-            number = m // loss.n_outputs  # of the round
             if watch.evals_result:
                 watch.record([of_output.to_walk() for of_output in grown], n_jobs)
             if not patience or watch.best_iteration == number:
@@ -178,7 +177,6 @@ def boost(
             told = Round(number, parameters.n_estimators, watch.latest, rate, so_far)
             is_over = ask(callbacks, told) or watch.is_over
             rate = told.learning_rate
-            is_over |= ends_at_stub and trees.last_is_stub(loss.n_outputs)
 
     best_iteration = watch.best_iteration if patience else len(trees) // loss.n_outputs - 1
     watch.warn_if_useless(y, sample_weight, best_iteration, stacklevel=6)  # where fit was called

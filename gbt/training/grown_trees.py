@@ -53,9 +53,18 @@ class GrownTrees:
             nothing = [None] * len(new.sizes)
             self.split_scores.extend(nothing if new.split_scores is None else new.split_scores)
 
-    def last_is_stub(self, n_outputs: int) -> bool:
-        """Say whether no tree of the last round has a split; False before the first round."""
-        return len(self) > 0 and max(self.sizes[-n_outputs:]) == 1
+    def rounds_left(self, n_outputs: int, most: int, most_stubs: int) -> int:
+        """Return how many rounds may be grown, of ``most`` in all, unless one of them has a split.
+
+        Of rounds without a split there are at most ``most_stubs`` in a row, unless that is 0.
+        """
+        left = most - len(self) // n_outputs
+        if most_stubs > 0:
+            sizes = np.array(self.sizes, dtype=int).reshape(-1, n_outputs).max(axis=1, initial=1)
+            left = min(
+                left, most_stubs - len(sizes) + 1 + np.flatnonzero(sizes > 1).max(initial=-1)
+            )
+        return int(left)
 
     def model(self, asked: Any, facts: dict[str, Any]) -> Ensemble:
         """Return the model of the trees, grown as was ``asked``, with other fields of its own."""

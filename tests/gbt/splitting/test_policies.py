@@ -8,6 +8,8 @@ import pytest
 import gbt
 from gbt import GBTClassifier, GBTRegressor
 from gbt.losses.overflow import LEAST_GRADIENT
+from gbt.model.tree import NODE_DTYPES
+from gbt.splitting import unbiased
 from gbt.splitting.cross_validated import CrossValidated
 from gbt.splitting.greedy import Greedy
 from gbt.splitting.unbiased import Unbiased
@@ -64,6 +66,32 @@ def test_boosting_ends_with_the_first_stub_of_cross_validation():
     assert GBTRegressor(100, **asked).fit(X, y).ensemble_.n_trees < 100
     policy = CrossValidated(stop_at_stub=False)
     assert GBTRegressor(100, splitter=policy, random_state=0).fit(X, y).ensemble_.n_trees == 100
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_boosting_of_pooled_trees_ends_after_thirty_rounds_without_a_split(n_classes):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(600, 3))
+    y = np.digitize(X[:, 0] + rng.normal(size=600), [0.0, 0.5][: n_classes - 1])
+    asked = {"learning_rate": 0.1, "splitter": Unbiased(pooled=True), "random_state": 0}
+    ended = GBTClassifier(400, **asked).fit(X, y).ensemble_
+    is_stub = np.diff(ended.tree_offset).reshape(ended.n_rounds, -1).max(axis=1) == 1
+    assert ended.n_rounds < 400
+    assert is_stub[-30:].all()
+    assert all(not is_stub[first : first + 30].all() for first in range(ended.n_rounds - 30))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(unbiased, "STUBS", 0)
+        whole = GBTClassifier(400, **asked).fit(X, y).ensemble_
+    assert whole.n_rounds == 400
+    # Where every tree is a call of its own, and where a fit is gone on with, the end is the same.
+    watched = GBTClassifier(400, **asked).fit(X, y, X_val=X, y_val=y).ensemble_
+    first = GBTClassifier(20, warm_start=True, **asked).fit(X, y)
+    gone_on = first.set_params(n_estimators=400).fit(X, y).ensemble_
+    for other in (whole.truncate(ended.n_rounds), watched, gone_on):
+        for name in NODE_DTYPES:
+            assert_same(getattr(other, name), getattr(ended, name))
+    again = first.set_params(n_estimators=500).fit(X, y).ensemble_
+    assert again.n_rounds == ended.n_rounds
 
 
 def test_a_stub_of_one_class_ends_nothing_while_another_has_splits():
