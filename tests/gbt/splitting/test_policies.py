@@ -14,6 +14,7 @@ from gbt.splitting.cross_validated import CrossValidated
 from gbt.splitting.greedy import Greedy
 from gbt.splitting.unbiased import Unbiased
 from tests.asserts import assert_same
+from tests.gbt.training.test_same_model import cut
 from tests.greedy import GreedyRegressor
 
 
@@ -83,11 +84,12 @@ def test_boosting_of_pooled_trees_ends_after_thirty_rounds_without_a_split(n_cla
         patch.setattr(unbiased, "STUBS", 0)
         whole = GBTClassifier(400, **asked).fit(X, y).ensemble_
     assert whole.n_rounds == 400
-    # Where every tree is a call of its own, and where a fit is gone on with, the end is the same.
+    # Where a tree is a call of its own, rows lie in parts or a fit goes on, the end is the same.
     watched = GBTClassifier(400, **asked).fit(X, y, X_val=X, y_val=y).ensemble_
+    in_parts = GBTClassifier(400, **asked).fit(cut(X, [200]), y).ensemble_
     first = GBTClassifier(20, warm_start=True, **asked).fit(X, y)
     gone_on = first.set_params(n_estimators=400).fit(X, y).ensemble_
-    for other in (whole.truncate(ended.n_rounds), watched, gone_on):
+    for other in (whole.truncate(ended.n_rounds), watched, in_parts, gone_on):
         for name in NODE_DTYPES:
             assert_same(getattr(other, name), getattr(ended, name))
     again = first.set_params(n_estimators=500).fit(X, y).ensemble_
