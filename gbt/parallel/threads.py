@@ -16,6 +16,7 @@ from contextvars import copy_context
 from functools import cache, partial
 from itertools import pairwise
 from numbers import Integral
+from weakref import WeakMethod
 
 import joblib
 
@@ -69,26 +70,42 @@ def _pool_of_threads() -> ThreadPoolExecutor:
     return _pool
 
 
-def _offer(work: Callable[..., object], *arguments: object) -> None:
-    """Offer work to the pool; callers do it themselves if no thread takes it.
+def _offer(method: Callable[..., object], *arguments: object) -> None:
+    """Let the pool call a method, if its object is still there when a thread is free.
+
+    Callers do the work themselves if no thread takes it. What they have done keeps no memory: the
+    threads may be busy for minutes, in which a program can make thousands of predictions.
 
     Python starts no threads once the main thread has ended, when other threads and functions
     registered with ``atexit`` may still run. A system may also allow no more threads; the pool then
     raises an error, too, and keeps the work for the next thread that it gets.
     """
     with suppress(RuntimeError):
-        _pool_of_threads().submit(work, *arguments)
+        _pool_of_threads().submit(_call, WeakMethod(method), *arguments)
 
 
-def _do(task: Callable[[], None], future: Future) -> None:
-    """Do a task, unless its future was cancelled: then another thread has done it."""
-    if future.set_running_or_notify_cancel():
-        try:
-            task()
-        except BaseException as error:
-            future.set_exception(error)
-        else:
-            future.set_result(None)
+def _call(waiting: WeakMethod, *arguments: object) -> None:
+    method = waiting()
+    if method is not None:
+        method(*arguments)
+
+
+class _Task(Future):
+    """A task for a thread of the pool, with the caller's context."""
+
+    def __init__(self, task: Callable[[], None]):
+        super().__init__()
+        self.run: Callable[[], None] = partial(copy_context().run, task)
+
+    def do(self) -> None:
+        """Run the task, unless it was cancelled: then another thread has run it."""
+        if self.set_running_or_notify_cancel():
+            try:
+                self.run()
+            except BaseException as error:
+                self.set_exception(error)
+            else:
+                self.set_result(None)
 
 
 def run_all(tasks: list[Callable[[], None]]) -> None:
@@ -102,21 +119,19 @@ def run_all(tasks: list[Callable[[], None]]) -> None:
         for task in tasks:
             task()
         return
-    offered: list[tuple[Future, Callable[[], None]]] = [
-        (Future(), partial(copy_context().run, task)) for task in tasks[1:]
-    ]
-    for future, task in offered:
-        _offer(_do, task, future)
+    offered = [_Task(task) for task in tasks[1:]]
+    for other in offered:
+        _offer(other.do)
     try:
         tasks[0]()
-        for future, task in reversed(offered):  # backwards: the pool begins with the first
-            if future.cancel():
-                task()
+        for other in reversed(offered):  # backwards: the pool begins with the first
+            if other.cancel():
+                other.run()
     finally:  # an error here must not leave others writing to the caller's arrays
-        begun = [future for future, _ in offered if not future.cancel()]
+        begun = [other for other in offered if not other.cancel()]
         wait(begun)
-    for future in begun:
-        future.result()
+    for other in begun:
+        other.result()
 
 
 def threads_for(work: int, least_work: int, n_jobs: int | None) -> int:

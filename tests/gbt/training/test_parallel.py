@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import threading
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -195,6 +196,20 @@ def test_helpers_come_when_a_thread_is_free_and_once_however_often_they_were_cal
     in_the_pool(lambda: None)
     finish_pool()
     assert helped == [1]
+
+
+@pytest.mark.parametrize("way", [run_all, lambda jobs: Helpers(jobs).call()], ids=["tasks", "help"])
+def test_what_nobody_needs_any_more_is_not_kept_until_a_thread_is_free(way):
+    """Of a fit that is over, or of a prediction, all of whose arrays would stay in memory."""
+
+    def job():
+        pass
+
+    gone = weakref.ref(job)
+    with FullPool():
+        way([lambda: None, job])
+        del job
+        assert gone() is None
 
 
 def test_an_error_on_the_calling_thread_leaves_no_task_behind():
