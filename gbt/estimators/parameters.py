@@ -60,7 +60,7 @@ TRUE_OR_FALSE = Allowed("True or False", lambda value: isinstance(value, bool | 
 
 def is_splitter(value: Any) -> bool:
     """Say whether something names a splitter, or is an object that splits nodes, not its class."""
-    if isinstance(value, str):
+    if isinstance(value, str | bytes):  # bytes have a method split, too
         return value in ("auto", *POLICIES)
     is_asked = any(callable(getattr(value, name, None)) for name in ("split", "judges"))
     return is_asked and not isinstance(value, type)

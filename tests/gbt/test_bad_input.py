@@ -300,7 +300,7 @@ REFUSED = {  # values, of every parameter
     "colsample_bylevel": [0, 1.01, "sqrt"],
     "colsample_bynode": [0, 1.01, "sqrt"],
     "base_score": [np.nan, np.inf, "mean"],
-    "splitter": ["best", "greedily", None, 3, type("Policy", (), {"split": print})],
+    "splitter": ["best", "greedily", b"greedy", None, 3, type("Policy", (), {"split": print})],
     "categorical_features": ["auto", 3, [0.5], ["a", 0], [[0]]],
     "categorical_smoothing": [-1, "much"],
     "interaction_constraints": ["none", ["x0"], [[]], [[0.5]], [[True]], {0: 1}],
