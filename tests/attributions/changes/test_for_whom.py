@@ -52,6 +52,25 @@ def test_the_group_that_was_planted_is_found_and_confirmed(judged):
     assert [dot.get_xdata()[0] for dot in display.plot().points_] == list(result.values)  # again
 
 
+@pytest.mark.parametrize(("is_up", "rule"), [(True, "age > "), (False, "age <= ")])
+def test_rows_whose_column_is_missing_are_told(is_up, rule):
+    """The dose helps the old or the young, and those whose age nobody knows."""
+    rng = np.random.default_rng(4)
+
+    def draw(n):
+        X = pd.DataFrame(rng.normal(size=(n, 2)), columns=["dose", "age"])
+        X["age"] = X["age"].mask(rng.random(n) < 0.2)
+        helps = (X["age"] > 0.5) == is_up
+        helps[X["age"].isna()] = True
+        return X, 3.0 * helps * X["dose"] + 0.3 * rng.normal(size=n)
+
+    model = GBTRegressor(30, max_depth=4, random_state=0).fit(*draw(800))
+    best, other = for_whom(model, *draw(800), "dose", columns="age", max_groups=2).groups
+    assert best.startswith(rule)
+    assert best.endswith(" or missing")
+    assert not other.endswith(" or missing")
+
+
 def test_groups_in_front_of_a_pipeline_are_told_by_its_users_columns():
     """Ages are in years, and days, which are all different, tell no groups apart."""
     rng = np.random.default_rng(1)
