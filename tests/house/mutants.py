@@ -40,7 +40,7 @@ TESTS = {  # of the modules whose names begin so; the longest beginning counts
     "attributions/kernels/held_out": "tests/attributions/held_out",
     "attributions/kernels/spots": "tests/attributions/held_out tests/attributions/unbiased",
     "attributions/kernels/stumps": "tests/attributions/mdi",
-    "attributions/refits": "tests/attributions/refits",
+    "attributions/refits": "tests/attributions/refits tests/attributions/test_starts.py",
     "attributions/statistics": "tests/attributions/statistics tests/attributions/held_out",
     "gbt/estimators": "tests/gbt --ignore tests/gbt/formats --ignore tests/gbt/kernels",
     "gbt/files": "tests/gbt/test_saving.py tests/gbt/formats",
