@@ -43,7 +43,7 @@ def combination(worths: Sequence[Worth], shares: np.ndarray) -> Difference:
     of_draw = (n**2 * own).sum(axis=0) / n.sum()  # n times the variance is that of one draw
     parts = shares[:, np.newaxis] ** 2 * np.maximum(own, of_draw / n)
     shared, n_draws = _shared(worths, shares)
-    degrees = np.full(own.shape[1], float(max(n_draws - 1, 1)))
+    degrees = np.full(own.shape[1], np.inf)
     of_each = (parts**2 / np.maximum(n - 1, 1)).sum(axis=0)
     np.divide(parts.sum(axis=0) ** 2, of_each, out=degrees, where=of_each > 0)
     return Difference(

@@ -148,9 +148,9 @@ def for_whom(
     columns = [columns] if isinstance(columns, str) else columns
     rows = rows_in_memory(model, X, y, sample_weight, groups)
     rows.warn_if_seen(n_jobs)
-    ensemble = rows.ensemble
-    k = find_feature(feature, ensemble.credited_names)
-    telling = Telling.of(rows, X, columns)
+    k = find_feature(feature, rows.ensemble.credited_names)
+    telling, kept = Telling.of(rows, X, columns), np.flatnonzero(rows.weight > 0)
+    rows, telling = rows.at(kept), telling.at(kept)
     halves = _halves(rows, random_state)
     (for_finding, for_confirming), (first, second) = map(rows.at, halves), map(telling.at, halves)
     _, adds = saved_by_features(for_finding, n_jobs)
@@ -195,11 +195,11 @@ def _halves(rows: RowsAtSplits, random_state: int) -> tuple[np.ndarray, np.ndarr
 
 def _worth_within(rows: RowsAtSplits, adds: np.ndarray, is_in: np.ndarray) -> Worth:
     """Return what a feature is worth to a row of some, from what every row adds."""
+    rows, adds = rows.at(np.flatnonzero(is_in)), adds[is_in]
     weight = rows.weight
-    whole = (weight * is_in).sum()
-    value = (adds * is_in).sum() / whole
-    moved_by = ((adds - value * weight) * is_in / whole)[:, np.newaxis]
-    if rows.groups is None:
-        return Worth(np.array([value]), moved_by[is_in], None)
-    _, moved_by = rows.groups.within(slice(0, len(weight)), moved_by)
-    return Worth(np.array([value]), moved_by, rows.groups.labels)
+    value = adds.sum() / weight.sum()
+    moved_by, labels = ((adds - value * weight) / weight.sum())[:, np.newaxis], None
+    if rows.groups is not None:
+        labels = rows.groups.labels
+        _, moved_by = rows.groups.within(slice(0, len(weight)), moved_by)
+    return Worth(np.array([value]), moved_by, labels)

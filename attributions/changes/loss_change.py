@@ -131,8 +131,10 @@ def loss_change(
         change = loss_change(model, (X_2023, y_2023), (X_2024, y_2024))
         change.to_frame().sort_values("difference")
     """
-    before = rows_in_memory(model, *given_together(rows_before, "rows_before", "groups"))
-    after = rows_in_memory(model, *given_together(rows_after, "rows_after", "groups"))
+    before, after = (
+        rows_in_memory(model, *given_together(given, name, "groups")).without_zero_weight()
+        for name, given in (("rows_before", rows_before), ("rows_after", rows_after))
+    )
     for rows in (before, after):
         rows.warn_if_seen(n_jobs)
     if (before.groups is None) != (after.groups is None):
@@ -173,6 +175,7 @@ def compare(
         rows_in_memory(model, _own_columns(model, X), y, sample_weight, groups)
         for model in (model_a, model_b)
     ]
+    both = [rows.without_zero_weight() for rows in both]
     losses = [rows.ensemble.loss for rows in both]
     if losses[0].name != losses[1].name or losses[0].n_outputs != losses[1].n_outputs:
         raise ValueError(

@@ -62,13 +62,13 @@ def rules_of(
 ) -> tuple[list[str], Callable[[Telling], np.ndarray]]:
     """Grow a tree of what rows add; return the rule of each group, and what tells rows' groups.
 
-    Levels are numbers in the order of what their rows add.
+    ``adds`` is times the weight. Levels are numbers in the order of what their rows add.
     """
     from sklearn.tree import DecisionTreeRegressor
 
     numbers = columns.numbers
     places = {
-        j: _places(numbers[:, j], adds, len(levels))
+        j: _places(numbers[:, j], adds, weight, len(levels))
         for j, levels in enumerate(columns.levels)
         if levels is not None
     }
@@ -81,7 +81,7 @@ def rules_of(
         return taken
 
     tree = DecisionTreeRegressor(max_leaf_nodes=n, min_samples_leaf=FEWEST_IN_GROUP, random_state=0)
-    tree.fit(ordered(numbers), adds, weight)
+    tree.fit(ordered(numbers), adds / weight, weight)
     leaves = np.flatnonzero(tree.tree_.children_left < 0)
     has_missing = np.isnan(numbers).any(axis=0)
 
@@ -98,12 +98,12 @@ def rules_of(
     return [*map(rule, leaves.tolist())], group_of
 
 
-def _places(codes: np.ndarray, adds: np.ndarray, n_levels: int) -> np.ndarray:
+def _places(codes: np.ndarray, adds: np.ndarray, weight: np.ndarray, n_levels: int) -> np.ndarray:
     """Return the place of every level in the order of the mean of what its rows add."""
     known = np.isfinite(codes)
     code = codes[known].astype(int)
-    count = np.bincount(code, minlength=n_levels)
-    mean = np.bincount(code, adds[known], minlength=n_levels) / np.maximum(count, 1)
+    added, weighs = (np.bincount(code, of[known], minlength=n_levels) for of in (adds, weight))
+    mean = np.divide(added, weighs, out=np.zeros(n_levels), where=weighs > 0)
     places = np.empty(n_levels)
     places[np.argsort(mean, kind="stable")] = np.arange(n_levels)
     return places

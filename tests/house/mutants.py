@@ -32,6 +32,7 @@ ROOT = Path(__file__).parents[2]
 AS_PATIENT = 4  # times as long as the tests take without a defect
 UNCOMPILED = "-m 'kernels and not large'"  # compiling every defect would take far longer
 TESTS = {  # of the modules whose names begin so; the longest beginning counts
+    "attributions/changes": "tests/attributions/changes",
     "attributions/held_out": "tests/attributions/held_out",
     "attributions/kernels": f"{UNCOMPILED} tests/attributions/per_row",
     "attributions/kernels/contrasts": "tests/attributions/held_out tests/attributions/unbiased",
@@ -39,11 +40,12 @@ TESTS = {  # of the modules whose names begin so; the longest beginning counts
     "attributions/kernels/held_out": "tests/attributions/held_out",
     "attributions/kernels/spots": "tests/attributions/held_out tests/attributions/unbiased",
     "attributions/kernels/stumps": "tests/attributions/mdi",
-    "attributions/refits": "tests/attributions/refits",
+    "attributions/refits": "tests/attributions/refits tests/attributions/test_starts.py",
     "attributions/statistics": "tests/attributions/statistics tests/attributions/held_out",
     "gbt/estimators": "tests/gbt --ignore tests/gbt/formats --ignore tests/gbt/kernels",
     "gbt/files": "tests/gbt/test_saving.py tests/gbt/formats",
     "gbt/formats": "tests/gbt/formats",
+    "gbt/formats/steps": "tests/gbt/formats/test_wrappers.py tests/attributions/test_pipelines.py",
     "attributions/walk": "tests/attributions/held_out tests/attributions/unbiased",
     "gbt/kernels": f"{UNCOMPILED} tests/gbt/kernels tests/gbt/training tests/gbt/splitting"
     " tests/gbt/tables",

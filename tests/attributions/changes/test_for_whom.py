@@ -1,5 +1,7 @@
 """For whom a feature helps: groups found on half of the rows, confirmed on the other."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,6 +11,7 @@ from sklearn.preprocessing import OneHotEncoder, RobustScaler
 
 from attributions import for_whom
 from gbt import GBTRegressor
+from tests.asserts import assert_same
 from tests.greedy import GreedyRegressor
 
 
@@ -49,6 +52,25 @@ def test_the_group_that_was_planted_is_found_and_confirmed(judged):
     assert [dot.get_xdata()[0] for dot in display.plot().points_] == list(result.values)  # again
 
 
+@pytest.mark.parametrize(("is_up", "rule"), [(True, "age > "), (False, "age <= ")])
+def test_rows_whose_column_is_missing_are_told(is_up, rule):
+    """The dose helps the old or the young, and those whose age nobody knows."""
+    rng = np.random.default_rng(4)
+
+    def draw(n):
+        X = pd.DataFrame(rng.normal(size=(n, 2)), columns=["dose", "age"])
+        X["age"] = X["age"].mask(rng.random(n) < 0.2)
+        helps = (X["age"] > 0.5) == is_up
+        helps[X["age"].isna()] = True
+        return X, 3.0 * helps * X["dose"] + 0.3 * rng.normal(size=n)
+
+    model = GBTRegressor(30, max_depth=4, random_state=0).fit(*draw(800))
+    best, other = for_whom(model, *draw(800), "dose", columns="age", max_groups=2).groups
+    assert best.startswith(rule)
+    assert best.endswith(" or missing")
+    assert not other.endswith(" or missing")
+
+
 def test_groups_in_front_of_a_pipeline_are_told_by_its_users_columns():
     """Ages are in years, and days, which are all different, tell no groups apart."""
     rng = np.random.default_rng(1)
@@ -69,6 +91,9 @@ def test_groups_in_front_of_a_pipeline_are_told_by_its_users_columns():
         low = float(best.partition("age > ")[2].partition(",")[0])
         assert 53 < low < 57  # of a planted 55
         assert "c" not in best.partition("place in {")[2].partition("}")[0]
+    weight, ask = np.tile([0, 1], 750), partial(for_whom, pipeline, feature="dose", columns="place")
+    left = ask(X[1::2], y[1::2])
+    assert_same(ask(X, y, sample_weight=weight).to_frame().to_numpy(), left.to_frame().to_numpy())
     of_days = make_pipeline(OneHotEncoder(), GBTRegressor(1)).fit(X[["day"]], -y)
     with pytest.raises(ValueError, match="All columns are words of which fewer than 30 rows"):
         for_whom(of_days, X[["day"]], y, "day")
@@ -84,6 +109,20 @@ def test_groups_of_rows_stay_in_one_half(judged):
     result = for_whom(model, X, y, "dose", groups=subject, max_groups=2, random_state=1)
     assert result.n_rows.sum() % 100 == 0
     assert result.n_rows.sum() != 750
+
+
+def test_a_weight_is_that_many_rows_and_a_group_of_one_row_is_that_row(judged):
+    model, X, y = judged
+    ask = partial(for_whom, model, feature="dose", columns="place", max_groups=2)
+    weight = np.where(X["place"] == "a", 4, 1)
+    weighted = ask(X, y, sample_weight=weight)
+    assert weighted.groups == ("place in {a, b, d}", "place in {c}")
+    alone = ask(X, y, sample_weight=weight, groups=np.arange(1500)).to_frame()
+    np.testing.assert_allclose(alone, weighted.to_frame(), rtol=1e-9)
+    copies = np.repeat(np.arange(1500), weight)
+    repeated = ask(X.iloc[copies], y.iloc[copies], groups=copies).to_frame()
+    for name in ("found", "confirmed", "lower", "upper"):
+        np.testing.assert_allclose(alone[name], repeated[name], rtol=0.01)  # errors' factors
 
 
 def test_groups_in_noise_are_found_and_not_confirmed():

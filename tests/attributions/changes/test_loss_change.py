@@ -6,7 +6,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 from sklearn.compose import TransformedTargetRegressor
 
-from attributions import compare, held_out_gain, loss_change
+from attributions import SeenRowsWarning, compare, held_out_gain, loss_change
 from attributions.changes.loss_parts import LEFT, LEVEL, SPREAD
 from attributions.held_out.constant_loss import Targets
 from gbt import GBTClassifier, GBTRegressor
@@ -151,9 +151,26 @@ def test_two_models_on_the_same_rows(tables):
     assert by_day.loss.standard_error[0, 0] != result.loss.standard_error[0, 0]
 
 
+def test_rows_without_weight_are_no_rows(tables):
+    """Without those the first set is the smaller one, which says how the other is judged."""
+    train, (X, y), after = tables
+    model, stump = fitted(GBTRegressor, *train), GreedyRegressor(1, max_depth=1).fit(*train)
+    weight, left = np.tile([0.0, 1.0], 150), (X[1::2], y[1::2])
+    for found, expected in (
+        (loss_change(model, (X, y, weight), after), loss_change(model, left, after)),
+        (loss_change(model, after, (X, y, weight)), loss_change(model, after, left)),
+        (compare(model, stump, X, y, sample_weight=weight), compare(model, stump, *left)),
+    ):
+        assert_same(found.values, expected.values)
+        assert_same(found.changes.standard_error, expected.changes.standard_error)
+
+
 def test_bad_input(tables):
     (X, y), after, _ = tables
     model = fitted(GBTRegressor, X, y)
+    for judge, *given in ((compare, model, X, y), (loss_change, (X, y), after)):
+        with pytest.warns(SeenRowsWarning, match="400 of the 400 rows"):
+            judge(model, *given)
     other = fitted(GBTRegressor, X, y, loss="absolute")
     with pytest.raises(ValueError, match=r"'half_squared_error' and model_b to 'absolute"):
         compare(model, other, *after)

@@ -29,7 +29,14 @@ from gbt.parallel.in_order import ROWS_PER_BLOCK
 from tests.asserts import assert_close, assert_same
 from tests.attributions.held_out.test_by_hand import two_levels
 from tests.greedy import GreedyClassifier, GreedyRegressor
-from tests.tree_cases import deep_ensemble, ensemble_of, fit_values, stump_on
+from tests.tree_cases import (
+    deep_ensemble,
+    ensemble_of,
+    fit_values,
+    leaf_of,
+    stump_on,
+    tree_of,
+)
 
 # ------------------------------------------------------------------------------- the definition
 
@@ -174,6 +181,15 @@ def test_classes_of_several_rounds_are_the_definition(monkeypatch):
         result = held_out_gain(model, *rows, sample_weight=weight)
         assert_close(result.values, reference_held_out.held_out_gain(*case), terms)
         assert_close(result.standard_error, reference_held_out.error_of_held_out_gain(*case), terms)
+
+
+def test_the_farthest_that_trees_move_a_row_by_hand():
+    """Up by 2 and down by 12 is 14, farther than any value; a tree without a split beside it."""
+    tree = tree_of(
+        feature=[0, -1, 1, -1, -1], left=[1, -1, 3, -1, -1], right=[2, -1, 4, -1, -1],
+        value=[0.0, -2, 2, -10, 6], sum_hessian=[8.0, 4, 4, 1, 3],
+    )  # fmt: skip
+    assert StepsOfModel.of(ensemble_of([tree, leaf_of(0.5)], 2)).farthest == 14.5
 
 
 # ------------------------------------------------------------------- how many rows carry a sum

@@ -117,3 +117,5 @@ def test_given_the_others_a_column_of_a_pipeline_is_one_value():
     constant = with_constant(X.astype({"word": "category"}), 0, X)
     assert constant["word"].nunique() == 1
     assert_same(constant["useful"].to_numpy(), X["useful"].to_numpy())
+    X["word"] = [None, "level 1", *[None] * 598]
+    assert with_constant(X, 0, X)["word"].unique().tolist() == ["level 1"]
