@@ -32,7 +32,7 @@ def assert_valid_tree(tree: Tree, sums_eps: float = 0.0):
         assert array.dtype == NODE_DTYPES[name], f"{name} is {array.dtype}"
         assert np.isfinite(array).all(), f"{name} is not finite at {_where(~np.isfinite(array))}"
 
-    _assert_preorder(tree.left, tree.right)
+    assert_preorder(tree.left, tree.right)
     leaf = tree.left < 0
     for name, empty in {"feature": -1, "threshold": 0, "missing_left": False, "gain": 0}.items():
         assert (arrays[name][leaf] == empty).all(), f"{name} of a leaf is not {empty}"
@@ -187,7 +187,7 @@ def is_before(name: str, *parts: int) -> bool:
     return tuple(map(int, import_module(name).__version__.split(".")[: len(parts)])) < parts
 
 
-def _assert_preorder(left, right):
+def assert_preorder(left, right):
     """Read the nodes as root, left subtree, right subtree; they must come out even.
 
     After a leaf the next node is the right child of the last inner node whose right child has not

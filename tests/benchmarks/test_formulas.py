@@ -15,19 +15,10 @@ from benchmarks.papers.inference import judging
 from benchmarks.papers.inference.paper import count_covered
 from benchmarks.papers.propositions import POPULATION, Design
 from benchmarks.papers.rankings.ranks import critical_difference
-from benchmarks.papers.treeinner.methods import auc, identity_error, worth
+from benchmarks.papers.treeinner.methods import identity_error, worth
 from tests.asserts import assert_close
 
 N_DRAWS, N_FEATURES = 500, 8
-
-
-def test_auc_counts_pairs():
-    # Relevant .9 and .2 against noisy .5, .2, .1: 3 pairs won; 1 won, 1 tied, 1 lost.
-    score = np.array([0.9, 0.5, 0.2, 0.2, 0.1])
-    is_relevant = np.array([True, False, True, False, False])
-    assert auc(score, is_relevant) == (3 + 1.5) / 6
-    assert auc(-score, is_relevant) == 1 - (3 + 1.5) / 6
-    assert auc(np.zeros(5), is_relevant) == 0.5
 
 
 def test_worth_by_hand():
@@ -121,16 +112,3 @@ def test_gain_and_shap_values_of_one_split():
     assert measures.shap_of(SCIKIT_LEARN, model, X).tolist() == expected
     model = TRAINERS[GREEDY](False, 1, 0, []).fit(X, y)
     assert measures.shap_of(GREEDY, model, X).tolist() == expected
-
-
-def test_losses_by_hand():
-    class Model:
-        def predict(self, X):
-            return np.array([1.0, 3.0])
-
-        def predict_proba(self, X):
-            return np.array([[0.5, 0.5], [0.75, 0.25]])
-
-    y = np.array([1.0, 0.0])
-    assert measures.loss_of(Model(), None, y, False) == 9 / 2
-    assert measures.loss_of(Model(), None, y, True) == pytest.approx(-np.log(0.5 * 0.75) / 2)

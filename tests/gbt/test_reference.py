@@ -143,15 +143,9 @@ def test_fixed_point_is_the_nearest_integer(x):
 def test_whole_weights_multiply_integers(weight, is_whole):
     x = [0.1, 0.3]
     integers, scale = to_fixed_point(np.array(x), np.array(weight))
-    if is_whole:
-        expected = [
-            int(w) * round(Fraction(v) * Fraction(scale)) for w, v in zip(weight, x, strict=True)
-        ]
-    else:
-        expected = [
-            round(Fraction(w * v) * Fraction(scale)) for w, v in zip(weight, x, strict=True)
-        ]
-    assert integers == expected
+    for integer, w, v in zip(integers, weight, x, strict=True):
+        rounded = Fraction(v) if is_whole else Fraction(w * v)
+        assert integer == (int(w) if is_whole else 1) * round(rounded * Fraction(scale))
 
 
 def test_fixed_point_of_nothing():

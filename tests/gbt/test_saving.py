@@ -25,7 +25,13 @@ from gbt.model.soundness import STATISTICS
 from gbt.model.tree import NODE_DTYPES
 from gbt.splitting.cross_validated import CrossValidated
 from gbt.splitting.greedy import Greedy
-from tests.asserts import assert_close, assert_same, assert_same_ensemble, assert_valid_ensemble
+from tests.asserts import (
+    assert_close,
+    assert_preorder,
+    assert_same,
+    assert_same_ensemble,
+    assert_valid_ensemble,
+)
 from tests.greedy import GreedyClassifier, GreedyRegressor
 from tests.spoilt import GONE, paths_in, put
 
@@ -597,7 +603,7 @@ def assert_harmless(document, path):
         return False
     ensemble = model if isinstance(model, Ensemble) else model.ensemble_
     for tree in ensemble.trees:
-        assert preorder_walk(tree.left, tree.right) == list(range(tree.n_nodes))
+        assert_preorder(tree.left, tree.right)
     X = np.array([[value] * ensemble.n_features for value in (-1e300, 0.0, np.nan, 2.5)])
     start = np.zeros(4) if ensemble.has_init_score else None
     assert np.isfinite(ensemble.raw_predict(X, init_score=start)).all()
@@ -609,17 +615,6 @@ def assert_harmless(document, path):
             model.sampled_rows(0)
     model.save(path)
     return True
-
-
-def preorder_walk(left, right):
-    """Return the nodes in the order of a walk root, left, right; it ends when it is too long."""
-    seen, waiting = [], [0]
-    while waiting and len(seen) <= len(left):
-        node = waiting.pop()
-        seen.append(node)
-        if left[node] >= 0:
-            waiting += [right[node], left[node]]
-    return seen
 
 
 OTHER_VALUES = [GONE, None, True, "", "a", [], {}, [[]], -1, 0, 1, 3, 0.5, -2.5, 1e300, 10**30]

@@ -1,4 +1,4 @@
-"""The programs of the site's pages run, and print what stands below them.
+"""The programs of README and of the site's pages run, and print what stands below them.
 
 The ``python`` blocks of a page are one program, from top to bottom; a ``text`` block is what the
 block before it prints. Pages about other libraries need these (``tests.asserts.peer``).
@@ -7,14 +7,17 @@ block before it prints. Pages about other libraries need these (``tests.asserts.
 import contextlib
 import io
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
 
 from tests.asserts import peer
 
-DOCS = Path(__file__).parents[2] / "docs"
-PAGES = [DOCS / "start.md", DOCS / "teachers.md", *sorted(DOCS.glob("guide/*.md"))]
+ROOT = Path(__file__).parents[2]
+README, DOCS = ROOT / "README.md", ROOT / "docs"
+PAGES = [README, DOCS / "start.md", DOCS / "teachers.md"]
+PAGES += sorted(DOCS.glob("guide/*.md"))
 PEERS = ("catboost", "dask", "lightgbm", "shap", "xgboost")
 
 BLOCK = re.compile(r"^```(python|text)\n(.*?)^```$", flags=re.DOTALL | re.MULTILINE)
@@ -66,3 +69,17 @@ def test_an_error_is_noticed():
 
 def test_pages_have_programs():
     assert len([page for page in PAGES if programs_of(page.read_text())]) >= 10
+
+
+def test_readme_can_be_read_in_a_few_minutes():
+    words = [word for word in README.read_text().split() if re.search("[A-Za-z]", word)]
+    assert len(words) <= 700
+
+
+def test_the_extras_that_readme_names_are_there():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    named = set(re.findall(r"pip install '\.\[(.*?)\]'", README.read_text()))
+    assert named
+    assert {extra for group in named for extra in group.split(",")} <= set(
+        project["optional-dependencies"]
+    )

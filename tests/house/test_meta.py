@@ -14,7 +14,6 @@ import pytest
 from hypothesis import given
 
 from attributions.testing import problems, trees
-from gbt.losses.half import LOSSES
 from gbt.model.ensemble import Ensemble
 from gbt.model.tree import NODE_DTYPES, Tree
 from tests.asserts import (
@@ -31,6 +30,7 @@ from tests.asserts import (
 )
 from tests.conftest import NotePassed, passed_before, versions
 from tests.house import mutants
+from tests.tree_cases import ensemble_of, tree_of
 from tests.with_peers import names_that_reach_peers
 
 # A tree to check by hand, lambda 1 and learning rate 1/2: five rows with h = 1 and the gradients
@@ -41,31 +41,20 @@ from tests.with_peers import names_that_reach_peers
 #               b     c                b         3    1     3/2     9/2
 #            x1 <= 2 / \               c         0    4       0       0   4/3 + 4/3 - 0 = 8/3
 #                   d   e              d, e   -+ 2    2  -+ 2/3     4/3
-HAND_TREE = {
-    "feature": [0, -1, 1, -1, -1],
-    "threshold": [0.5, 0, 2, 0, 0],
-    "left": [1, -1, 3, -1, -1],
-    "right": [2, -1, 4, -1, -1],
-    "missing_left": [True, False, False, False, False],
-    "sum_gradient": [3, 3, 0, -2, 2],
-    "sum_hessian": [5, 1, 4, 2, 2],
-    "n_samples": [5, 1, 4, 2, 2],
-    "gain": [3, 0, 8 / 3, 0, 0],
-    "value": [-1 / 4, -3 / 4, 0, 1 / 3, -1 / 3],
-}
-
-
-def hand_tree() -> Tree:
-    return Tree(**{name: np.array(HAND_TREE[name], NODE_DTYPES[name]) for name in NODE_DTYPES})
+HAND_TREE = tree_of(
+    feature=[0, -1, 1, -1, -1], threshold=[0.5, 0, 2, 0, 0],
+    left=[1, -1, 3, -1, -1], right=[2, -1, 4, -1, -1],
+    missing_left=[True, False, False, False, False],
+    sum_gradient=[3, 3, 0, -2, 2], sum_hessian=[5, 1, 4, 2, 2], n_samples=[5, 1, 4, 2, 2],
+    gain=[3, 0, 8 / 3, 0, 0], value=[-1 / 4, -3 / 4, 0, 1 / 3, -1 / 3],
+)  # fmt: skip
 
 
 def hand_ensemble() -> Ensemble:
     """Two times the tree, and a single leaf between them."""
-    leaf = replace(hand_tree(), **{name: getattr(hand_tree(), name)[3:4] for name in NODE_DTYPES})
-    return Ensemble.from_trees(
-        [hand_tree(), leaf, hand_tree()], base_score=0.25, learning_rate=0.5, reg_lambda=1.0,
-        loss=LOSSES["half_squared_error"], feature_names=("age", "height"),
-    )  # fmt: skip
+    leaf = replace(HAND_TREE, **{name: getattr(HAND_TREE, name)[3:4] for name in NODE_DTYPES})
+    known = {"base_score": 0.25, "learning_rate": 0.5, "reg_lambda": 1.0}
+    return ensemble_of([HAND_TREE, leaf, HAND_TREE], 2, **known)
 
 
 def changed(nodes, **entries):
@@ -180,7 +169,7 @@ TREE_DEFECTS = {
 
 
 def test_sums_known_in_float32_add_up_in_float32():
-    tree = changed(hand_tree(), sum_gradient={0: np.float32(3) * (1 + EPS_32)})
+    tree = changed(HAND_TREE, sum_gradient={0: np.float32(3) * (1 + EPS_32)})
     assert_valid_tree(tree, sums_eps=EPS_32)
     with pytest.raises(AssertionError):
         assert_valid_tree(tree)
@@ -212,7 +201,7 @@ ENSEMBLE_DEFECTS = {
 
 @pytest.mark.parametrize("defect", TREE_DEFECTS | ENSEMBLE_DEFECTS)
 def test_defects_are_caught(defect):
-    check, sound = assert_valid_tree, hand_tree()
+    check, sound = assert_valid_tree, HAND_TREE
     if defect in ENSEMBLE_DEFECTS:
         check, sound = assert_valid_ensemble, hand_ensemble()
     check(sound)

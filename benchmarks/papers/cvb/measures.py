@@ -15,6 +15,7 @@ have a p-value below 0.05.
 
 import numpy as np
 from sklearn.inspection import permutation_importance
+from sklearn.metrics import log_loss, mean_squared_error
 
 from attributions import tree_inner, tree_shap
 from benchmarks.papers.cvb import methods
@@ -58,10 +59,9 @@ def scaled(importance: np.ndarray) -> np.ndarray:
 
 def loss_of(model, X, y, is_class: bool) -> float:
     """Return the log-loss, or the mean squared error, which the paper calls RMSE."""
-    if not is_class:
-        return float(np.mean((y - model.predict(X)) ** 2))
-    p = np.clip(model.predict_proba(X)[:, 1], 1e-15, 1 - 1e-15)
-    return float(-np.mean(y * np.log(p) + (1 - y) * np.log(1 - p)))
+    if is_class:
+        return log_loss(y, model.predict_proba(X), labels=[0, 1])
+    return mean_squared_error(y, model.predict(X))
 
 
 def permuted(model, X, y, is_class: bool, n_repeats: int, seed: int) -> np.ndarray:

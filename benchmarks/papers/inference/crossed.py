@@ -20,6 +20,7 @@ from dataclasses import replace
 
 import numpy as np
 import scipy.stats
+from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import KFold
 
 import attributions
@@ -27,7 +28,6 @@ from attributions import cross_fit
 from attributions.refits.cross_fit import WIDER
 from benchmarks.papers.inference.judging import counted
 from benchmarks.papers.inference.paper import N_FEATURES, SETTINGS, Source, fit
-from benchmarks.papers.treeinner.methods import auc
 from benchmarks.study import Part, crossed, data, ours
 from benchmarks.study.tables import by_values, cell_of, chosen, column, markdown, share, short_share
 
@@ -151,7 +151,7 @@ def compared(X, y, fresh, is_null, fitted, n_folds, rng, methods=METHODS):
         for way, found in (("half", single), ("plain", plain), ("cross-fit", result)):
             row = {"method": name, "way": way, **counted(found, is_null)}
             row |= covered(plain, of_folds, truth, is_null, way == "plain")
-            yield {**row, "auc": auc(found.values, ~is_null)}
+            yield {**row, "auc": roc_auc_score(~is_null, found.values)}
 
 
 def covered(result, of_folds, truth, is_null, is_counted) -> dict:

@@ -10,10 +10,6 @@ from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
-import matplotlib
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
 import numpy as np
 
 from attributions.plots.colors import BLUE, VERMILION
@@ -23,6 +19,7 @@ from benchmarks.papers.local_mdi_study.selection import STEPS, mean_over_shares,
 from benchmarks.papers.local_mdi_study.subgroups import mean_over_counts
 from benchmarks.papers.rankings import ranks
 from benchmarks.papers.rankings.ranks import critical_difference, mean_ranks
+from benchmarks.study.pictures import picture
 from benchmarks.study.tables import chosen, column, means_by, values_there
 
 STYLES = {"": ("#333333", "#ffffff"), "_dark": ("#e6e6e6", "#0d1117")}
@@ -125,38 +122,36 @@ def dress(ax, ink: str, paper: str) -> None:
     ax.spines[:].set_visible(False)
 
 
-def picture(tables, ink: str, paper: str):
+def draw_panels(tables, ink: str, paper: str, path: Path) -> None:
     """Draw all panels."""
     found, names = panels(tables), list(METHODS)
     titles = [panel.title for panel in found]
     if "seconds" in tables:
         titles.append("Time of a further row, ms: less is better")
     n = len(titles)
-    figure, axes = plt.subplots(
-        n, len(KINDS), figsize=(6.2, 2.3 * n + 0.8), sharey=True, sharex="row",
-        layout="constrained", facecolor=paper, squeeze=False,
-    )  # fmt: skip
-    for below, (kind, label) in zip(axes.T, KINDS.items(), strict=True):
-        for ax, panel in zip(below, found, strict=False):
-            draw_panel(ax, chosen(tables[panel.part], model=kind), panel, names)
-        if "seconds" in tables:
-            draw_seconds(below[-1], chosen(tables["seconds"], model=kind), names, ink)
-        below[0].set_title(label, color=ink, fontsize=11, fontweight="bold", pad=30)
-    for line, title in zip(axes, titles, strict=True):
-        entitle(line, title, names, ink)
-    axes[0, 0].set_yticks(range(len(names)), [LABELS[name] for name in names])
-    axes[0, 0].set_ylim(len(names) - 0.5, -0.5)
-    for ax in axes.flat:
-        dress(ax, ink, paper)
-    for mark, color, label in MARKS.values():
-        axes[0, 0].plot([], [], mark, color=color, label=label)
-    height = figure.get_figheight()
-    figure.get_layout_engine().set(h_pad=0.2, rect=(0, 0, 1, 1 - 0.15 / height))
-    figure.legend(
-        *axes[0, 0].get_legend_handles_labels(), ncols=3, loc="upper center", frameon=False,
-        labelcolor=ink,
-    )  # fmt: skip
-    return figure
+    shape = {"figsize": (6.2, 2.3 * n + 0.8), "sharey": True, "sharex": "row", "squeeze": False}
+    with picture(path, n, len(KINDS), style=LIKE_ALWAYS, facecolor=paper, **shape) as drawn:
+        figure, axes = drawn
+        for below, (kind, label) in zip(axes.T, KINDS.items(), strict=True):
+            for ax, panel in zip(below, found, strict=False):
+                draw_panel(ax, chosen(tables[panel.part], model=kind), panel, names)
+            if "seconds" in tables:
+                draw_seconds(below[-1], chosen(tables["seconds"], model=kind), names, ink)
+            below[0].set_title(label, color=ink, fontsize=11, fontweight="bold", pad=30)
+        for line, title in zip(axes, titles, strict=True):
+            entitle(line, title, names, ink)
+        axes[0, 0].set_yticks(range(len(names)), [LABELS[name] for name in names])
+        axes[0, 0].set_ylim(len(names) - 0.5, -0.5)
+        for ax in axes.flat:
+            dress(ax, ink, paper)
+        for mark, color, label in MARKS.values():
+            axes[0, 0].plot([], [], mark, color=color, label=label)
+        height = figure.get_figheight()
+        figure.get_layout_engine().set(h_pad=0.2, rect=(0, 0, 1, 1 - 0.15 / height))
+        figure.legend(
+            *axes[0, 0].get_legend_handles_labels(), ncols=3, loc="upper center", frameon=False,
+            labelcolor=ink,
+        )  # fmt: skip
 
 
 def draw_mean_ranks(rows, path: Path) -> None:
@@ -167,18 +162,12 @@ def draw_mean_ranks(rows, path: Path) -> None:
         title = f"{KINDS[kind]}: mean rank over {len(names)} tables, a mean of four shares each"
         difference = critical_difference(len(pairs), len(names))
         found[title] = [STEPS[pair] for pair in pairs], mean_ranks(scores), difference
-    ranks.draw(found, path)
+    ranks.draw(found, path, **{"svg.fonttype": "none"})
 
 
 def draw(tables: dict[str, list[dict]], folder: Path) -> None:
     """Write ``local_mdi.svg`` and ``local_mdi_dark.svg``, and ``local_mdi_ranks.svg``."""
     if "selection" in tables:
-        with plt.rc_context(LIKE_ALWAYS):
-            draw_mean_ranks(tables["selection"], folder / "local_mdi_ranks.svg")
-    if not panels(tables):
-        return
-    for suffix, (ink, paper) in STYLES.items():
-        with plt.rc_context(LIKE_ALWAYS):
-            figure = picture(tables, ink, paper)
-            figure.savefig(folder / f"local_mdi{suffix}.svg", metadata={"Date": None})
-            plt.close(figure)
+        draw_mean_ranks(tables["selection"], folder / "local_mdi_ranks.svg")
+    for suffix, colors in STYLES.items() if panels(tables) else ():
+        draw_panels(tables, *colors, folder / f"local_mdi{suffix}.svg")

@@ -60,11 +60,11 @@ def draw_ranks(ax, names, ranks: np.ndarray, difference: float, title: str) -> N
     ax.axis("off")
 
 
-def draw(panels: dict[str, tuple[list[str], np.ndarray, float]], path: Path) -> None:
+def draw(panels: dict[str, tuple[list[str], np.ndarray, float]], path: Path, **style) -> None:
     """Draw some sets of ranks below each other."""
     heights = [0.6 * (2.6 + pitch(names) * len(names)) for names, *_ in panels.values()]
     shape = {"figsize": (5.8, sum(heights)), "height_ratios": heights, "squeeze": False}
-    with picture(path, len(panels), 1, layout=None, **shape) as (figure, axes):
+    with picture(path, len(panels), 1, layout=None, style=style, **shape) as (figure, axes):
         for ax, (title, panel) in zip(axes[:, 0], panels.items(), strict=True):
             draw_ranks(ax, *panel, title)
         figure.tight_layout()

@@ -15,6 +15,7 @@ from benchmarks.papers.treeinner.claims import IDENTITY_ERROR
 from benchmarks.papers.treeinner.methods import CELLS, MODEL, Cell
 from benchmarks.papers.treeinner.protocol import SWEEPS, TASKS
 from benchmarks.papers.treeinner.runs import Results
+from benchmarks.study.pictures import picture
 from benchmarks.study.tables import by_values, chosen, column, mean_and_error
 
 SWEEP = SWEEPS["depth"]
@@ -52,29 +53,24 @@ def points(results: Results) -> list[dict]:
 
 
 def draw(shown: list[dict], number: int, path: Path) -> None:
-    """Draw one figure into a file, SVG or PNG by its name."""
-    import matplotlib
-    from matplotlib.figure import Figure
-
+    """Draw one figure into a file."""
     quantity = [*QUANTITIES][number - 1]
     found = chosen(shown, quantity=quantity)
     of_tasks = {task: chosen(found, data=task.data, task=task.kind) for task in TASKS}
     of_tasks = {task: own for task, own in of_tasks.items() if own}
     has_legend = quantity != "identity"
     style: Any = {"svg.hashsalt": "treeinner", "font.size": 9, "axes.edgecolor": GREY}
-    with matplotlib.rc_context(style):
-        n_lines = -(-len(of_tasks) // 2)
-        height = 0.5 + (2.9 if has_legend else 2.2) * n_lines + (0.7 if has_legend else 0)
-        figure = Figure(figsize=(5.8, height), layout="constrained")
-        panels = figure.subplots(n_lines, 2, squeeze=False).ravel()
-        for panel, (task, own) in zip(panels, of_tasks.items(), strict=True):
+    n_lines = -(-len(of_tasks) // 2)
+    height = 0.5 + (2.9 if has_legend else 2.2) * n_lines + (0.7 if has_legend else 0)
+    shape = {"figsize": (5.8, height), "squeeze": False}
+    with picture(path, n_lines, 2, style=style, **shape) as (figure, panels):
+        for panel, (task, own) in zip(panels.flat, of_tasks.items(), strict=True):
             _draw_panel(panel, own, quantity)
             panel.set_title(f"{task.data}, {task.kind}", loc="left", fontsize=10, color=INK)
         figure.supylabel(QUANTITIES[quantity], color=INK, fontsize=9)
         figure.supxlabel(SWEEP.label, color=INK, fontsize=9)
         if has_legend:
             _draw_legend(figure)
-        figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None, dpi=110)
 
 
 def _draw_panel(panel, rows: list[dict], quantity: str) -> None:

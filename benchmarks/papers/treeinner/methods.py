@@ -15,7 +15,8 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
-import scipy.stats
+from sklearn.metrics import mean_squared_error, roc_auc_score
+from sklearn.preprocessing import normalize
 
 from attributions import absolute, forest_inner, partial_inner, permutation, total_gain, tree_inner
 from attributions.inputs import SeenRowsWarning
@@ -53,32 +54,18 @@ WORTH = ("auc", "noisy", "relevant")
 # ---------------------------------------------------------------------------------- single numbers
 
 
-def auc(score, is_relevant) -> float:
-    """Return the probability that a relevant feature scores above a noisy one, ties half."""
-    n_relevant = int(np.sum(is_relevant))
-    n_noisy = len(is_relevant) - n_relevant
-    ranks = scipy.stats.rankdata(score)[is_relevant].sum()
-    return float((ranks - n_relevant * (n_relevant + 1) / 2) / (n_relevant * n_noisy))
-
-
-def normalized(score, ord: int) -> np.ndarray:
-    """Divide by the l1 or l2 norm; zeros stay zeros."""
-    norm = np.linalg.norm(score, ord)
-    return score / norm if norm > 0 else np.zeros_like(score)
-
-
 def risk(task: Task, y, raw_prediction) -> float:
     """Mean squared error, or 1 - AUC."""
     if task.kind == "regression":
-        return float(np.mean((y - raw_prediction) ** 2))
-    return 1 - auc(raw_prediction, y == 1)
+        return mean_squared_error(y, raw_prediction)
+    return 1 - roc_auc_score(y, raw_prediction)
 
 
 def worth(score, is_relevant) -> dict[str, float]:
     """Return the AUC of a score, and its mean over noisy and relevant features, unit l2 norm."""
-    unit = normalized(score, 2)
+    (unit,) = normalize([score])
     means = (float(unit[which].mean()) for which in (~is_relevant, is_relevant))
-    return dict(zip(WORTH, (auc(score, is_relevant), *means), strict=True))
+    return dict(zip(WORTH, (roc_auc_score(is_relevant, score), *means), strict=True))
 
 
 # ------------------------------------------------------------------------------- scores of a model
@@ -146,4 +133,5 @@ def judge_model(
 
 def identity_error(gain, inner) -> float:
     """Return the largest difference of total gain and TreeInner, each divided by its l1 norm."""
-    return float(np.max(np.abs(normalized(gain, 1) - normalized(inner, 1))))
+    first, second = normalize([gain, inner], norm="l1")
+    return float(np.abs(first - second).max())

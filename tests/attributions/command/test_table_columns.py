@@ -80,38 +80,6 @@ def test_decimal_commas():
     assert as_column("x", ["1,5", "12.34,5"], may_have_decimal_commas=True).kind == "words"
 
 
-@pytest.mark.parametrize(
-    ("cells", "numbers", "dressed"),
-    [
-        (["5,850", "12", "1,200,000", ""], [5850, 12, 1_200_000, np.nan], "5,850"),
-        (["$100,000", "$ 7.50", "-$3"], [100_000, 7.5, -3], "$100,000"),
-        (["12 €", "3.5€"], [12, 3.5], "12 €"),
-        (["45%", "7.5 %", "-3%", "0%"], [45, 7.5, -3, 0], "45%"),
-        (["(12)", "7", "($1,000)"], [-12, 7, -1000], "(12)"),
-        ([*map(str, range(900, 999)), "1,000"], [*range(900, 999), 1000], "1,000"),
-        ([".5%", "1.%"], [0.5, 1], ".5%"),
-        # units that differ, codes, lists and places of houses are words
-        (["45%", "0.45"], None, ""),
-        (["$5", "£5"], None, ""),
-        (["1,2", "3,4"], None, ""),
-        (["$007", "$012"], None, ""),
-        (["0,123", "0,456"], None, ""),
-        (["12a", "13b"], None, ""),
-        (["(12", "13)"], None, ""),
-        (["1,2345", "12,34"], None, ""),
-        (["10-20%", "20-30%"], None, ""),
-    ],
-)
-def test_numbers_in_other_clothes(cells, numbers, dressed):
-    column = as_column("x", cells)
-    assert column.dressed == dressed
-    if numbers is None:
-        assert column.kind == "words"
-    else:
-        assert (column.kind, column.n_strays) == ("numbers", 0)
-        assert_same(column.numbers, np.array(numbers, dtype=np.float64))
-
-
 def test_codes_that_begin_with_0_are_words_unless_a_model_takes_numbers():
     codes = ["00501", "10001", "02134", "00501"]
     column = as_column("zip", codes, may_be_codes=True)

@@ -24,7 +24,7 @@ from gbt.model.credit import Credit
 from gbt.reference import ranking as page
 from gbt.reference import survival
 from tests.asserts import assert_close, assert_same
-from tests.gbt.losses.test_order import by_query
+from tests.gbt.losses.test_every_loss import by_query
 from tests.greedy import GreedyRegressor
 from tests.tree_cases import ensemble_of, leaf_of, stump_on
 

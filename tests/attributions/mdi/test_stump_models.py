@@ -22,7 +22,6 @@ from attributions.mdi.logistic import LogisticRidge
 from attributions.reference import stumps as plain
 from tests.asserts import assert_close
 from tests.greedy import GreedyRegressor
-from tests.kernel_call import call
 from tests.stump_cases import case_of, cases
 
 pytestmark = pytest.mark.kernels
@@ -167,8 +166,8 @@ def test_folds_are_judged_by_fits_to_the_others():
     penalties, folds = np.array([0.5, 0.05]), np.repeat(np.arange(3), 80)
     strength = problem.without.weight[:, :1] * penalties
     found, losses = no_fits(problem, 2, 3), np.empty((3, 2))
-    call(
-        hold_out_folds, stumps=problem.stumps, without=problem.without, held_out=problem.folds,
+    hold_out_folds(
+        stumps=problem.stumps, without=problem.without, held_out=problem.folds,
         l1=0.5 * strength, l2=0.5 * strength, tolerance=1e-16 * problem.without.gram[:, 0, 0],
         begin=no_fits(problem, 3), room=room_for(problem.stumps, 1 + problem.n_raw), found=found,
         losses=losses,

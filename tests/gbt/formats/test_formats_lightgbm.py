@@ -146,22 +146,18 @@ def test_single_leaves_among_the_trees_of_several_classes():
     assert held_out_gain(booster, X + 0.1, y).method == "held_out_gain"
 
 
-def test_an_initial_score():
+def trained_with(start=None, **others):
+    """Train four rounds of the squared error, from starting values if they are given."""
     X, y, _ = training_data("regression")
     lightgbm = peer("lightgbm")
-    rows = lightgbm.Dataset(X, y, init_score=np.nan_to_num(X[:, 0]))
-    booster = lightgbm.train({"verbosity": -1, "num_leaves": 8}, rows, 6)
-    unknown(booster, "mean of the targets, but the gradients add")
+    rows = lightgbm.Dataset(X, y, init_score=None if start is None else np.nan_to_num(X[:, start]))
+    return lightgbm.train({"verbosity": -1, "num_leaves": 8}, rows, 4, **others)
 
 
-def test_rates_that_change():
-    lightgbm = peer("lightgbm")
-    X, y, _ = training_data("regression")
-    rates = lightgbm.reset_parameter(learning_rate=lambda m: 0.1 * 0.9**m)
-    booster = lightgbm.train(
-        {"verbosity": -1, "num_leaves": 8}, lightgbm.Dataset(X, y), 4, callbacks=[rates]
-    )
-    unknown(booster, "learning rate changed")
+def test_starting_values_and_rates_that_change():
+    unknown(trained_with(start=0), "mean of the targets, but the gradients add")
+    rates = peer("lightgbm").reset_parameter(learning_rate=lambda m: 0.1 * 0.9**m)
+    unknown(trained_with(callbacks=[rates]), "learning rate changed")
 
 
 def test_leaves_that_were_changed():

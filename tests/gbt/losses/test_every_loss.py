@@ -21,7 +21,6 @@ from gbt.losses.robust import Huber, PseudoHuber, Quantile
 from gbt.reference import ranking, survival
 from tests.asserts import assert_close, assert_same
 from tests.gbt.losses.test_losses import GIVEN
-from tests.gbt.losses.test_order import by_query
 from tests.greedy import GreedyRegressor
 
 N, OF_QUERY = 600, 5
@@ -71,6 +70,16 @@ def bounds(rng, signal):
 def grades(rng, signal):
     grade = np.digitize(signal + rng.normal(size=N) / 2, [0.5, 1.2, 2.0])
     return np.column_stack([grade, QUERY]).astype(float)
+
+
+def by_query(y, f, of_query):
+    """Return a function's numbers for the rows of each query, put together; 0 without an order."""
+    out = np.zeros((3, len(y)))
+    for q in np.unique(y[:, 1]):
+        own = y[:, 1] == q
+        if np.ptp(y[own, 0]) > 0:
+            out[:, own] = of_query(y[own, 0], f[own])
+    return out
 
 
 def of_order(loss, weight):

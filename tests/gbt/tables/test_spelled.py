@@ -23,8 +23,9 @@ NAN = float("nan")
     [
         (["1.5", " 2", "-3e2", "+.5"], [1.5, 2, -300, 0.5]),
         (["5,850", "12", "1,000,000.5"], [5850, 12, 1000000.5]),
-        (["$100,000", "-$5", "$-5", "($12)"], [100000, -5, -5, -12]),
-        (["45%", "0.5 %", "-3%"], [45, 0.5, -3]),
+        (["$100,000", "-$5", "$-5", "($12)", "$ 7.50"], [100000, -5, -5, -12, 7.5]),
+        (["12 €", "3.5€"], [12, 3.5]),
+        (["45%", "0.5 %", "-3%", ".5%", "1.%"], [45, 0.5, -3, 0.5, 1]),
         (["7", "", "n/a", "null", "?", None, " "], [7, NAN, NAN, NAN, NAN, NAN, NAN]),
         (["07030", "10001"], [7030, 10001]),
         (["\u22121.5", "2", "1e\u22123"], [-1.5, 2, 0.001]),
@@ -32,17 +33,19 @@ NAN = float("nan")
     ],
 )
 def test_what_texts_say(texts, numbers):
-    """By hand."""
+    """By hand, and to the command as well."""
     read = read_numbers(pd.DataFrame({"a": texts}))
     assert read.a.dtype == float
     assert_same(read.a.to_numpy(), np.array(numbers))
+    assert_same(column_of("a", pd.Series(texts, dtype=object)).numbers, read.a.to_numpy())
 
 
 @pytest.mark.parametrize(
     "texts",
     [
         ["45%", "0.45"], ["$5", "£5"], ["5,85", "1"], ["(5", "1"], ["1_000", "2"], ["red", "2"],
-        ["inf", "2"], ["05,850", "1"],
+        ["inf", "2"], ["05,850", "1"], ["1,2345", "12"], ["$007", "$1"], ["12a", "1"],
+        ["10-20%", "5%"],
     ],
 )  # fmt: skip
 def test_what_is_no_number_stays_text_and_is_named_where_it_was_asked_for(texts):
@@ -53,6 +56,8 @@ def test_what_is_no_number_stays_text_and_is_named_where_it_was_asked_for(texts)
     with pytest.raises(ValueError, match=r"^Column 'a' holds .*, which is no number, or has"):
         read_numbers(frame, ["a"])
     assert_same(read_numbers(frame, ["b"]).b.to_numpy(), [1.0, 2.0])
+    if "inf" not in texts:  # of which the command says how many there are
+        assert column_of("a", frame.a).kind == "words"
 
 
 WEARS = st.sampled_from(["{}", "{:,}", "${:,}", "{}%", "({})", "n/a", "red", "", "007"])

@@ -110,21 +110,6 @@ def test_auto_gathers_no_large_table_of_which_trees_see_few_rows(monkeypatch):
     assert_same_model(in_memory, shared)
 
 
-def test_frames_and_what_stands_beside_them():
-    pandas, dd = peer("pandas"), peer("dask.dataframe")
-    table = pandas.DataFrame(RNG.normal(size=(200, 3)), columns=["a", "b", "c"])
-    table["n"] = RNG.integers(0, 5, 200)
-    y, weight = table["a"] + RNG.normal(size=200), pandas.Series(RNG.random(200))
-    model = GreedyRegressor(n_estimators=5).fit(table, y, weight)
-    of_frame = dd.from_pandas(table.assign(y=y, w=weight), npartitions=7)
-    names = list(table.columns)
-    shared = GreedyRegressor(n_estimators=5)
-    shared.fit(of_frame[names], of_frame["y"], of_frame["w"])
-    assert_same_model(model, shared)
-    assert shared.feature_names_in_.tolist() == names
-    assert_same(shared.predict(of_frame[names]).compute(), model.predict(table))
-
-
 def test_predictions_are_lazy_and_the_same():
     X = RNG.normal(size=(60, 2))
     label = np.array(["no", "yes"])[(X[:, 0] > 0).astype(int)]
@@ -199,13 +184,15 @@ def test_categories_have_one_dictionary_for_all_partitions(n_partitions, splitte
         estimator, target = GBTClassifier, np.digitize(y, [0.0, 1.5])
     asked = {"n_estimators": 15, "splitter": splitter, "random_state": 0}
     in_memory = estimator(**asked).fit(frame, target, weight)
-    table = dd.from_pandas(frame, npartitions=n_partitions)
-    shared = estimator(**asked, n_jobs=3).fit(table, target, weight)
+    table = dd.from_pandas(frame.assign(target=target, weight=weight), npartitions=n_partitions)
+    rows, beside = table[[*frame]], table["weight"] if weighted else None
+    shared = estimator(**asked, n_jobs=3).fit(rows, table["target"], beside)
     assert_same_model(in_memory, shared)
+    assert shared.feature_names_in_.tolist() == [*frame]
     has_set = in_memory.ensemble_.level_sets.of_node >= 0
     found = set(in_memory.ensemble_.feature[has_set].tolist())
     assert found == ({1, 2} if splitter == "greedy" else found | {1})
-    assert_same(shared.predict(table).compute(), in_memory.predict(frame))
+    assert_same(shared.predict(rows).compute(), in_memory.predict(frame))
 
 
 def test_partitions_may_number_their_categories_each_in_its_own_way():

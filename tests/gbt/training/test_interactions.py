@@ -21,19 +21,12 @@ from tests.asserts import assert_same_ensemble
 SPLITTERS = ["greedy", "unbiased", "cross_validated"]
 
 
-def paths_of(ensemble):
-    """Return the sets of columns on the paths from roots to leaves."""
-    found = set()
-    for tree in ensemble.trees:
-        waiting = [(0, frozenset())]
-        while waiting:
-            j, path = waiting.pop()
-            if tree.left[j] < 0:
-                found.add(path)
-            else:
-                below = path | {int(tree.feature[j])}
-                waiting += [(tree.left[j], below), (tree.right[j], below)]
-    return found
+def paths_of(tree, j=0, path=frozenset()):
+    """Return the sets of columns on the paths from a node to the leaves below it."""
+    if tree.left[j] < 0:
+        return {path}
+    below = path | {int(tree.feature[j])}
+    return paths_of(tree, tree.left[j], below) | paths_of(tree, tree.right[j], below)
 
 
 def table_of(asked, p, max_depth=None):
@@ -74,8 +67,8 @@ def test_no_path_mixes_what_must_not_mix(seed, asked, splitter, max_leaves, has_
         interaction_constraints=asked, random_state=0, min_child_weight=0.0,
         categorical_features=[1] if has_words else None,
     ).fit(X, np.digitize(y, [4, 12]) if of_classes else y)  # fmt: skip
-    paths = paths_of(model.ensemble_)
-    assert all(any(path <= group for group in ASKED[asked]) for path in paths)
+    for tree in model.ensemble_.trees:
+        assert all(any(path <= group for group in ASKED[asked]) for path in paths_of(tree))
 
 
 # ------------------------------------------------------------------------------------ what is drawn
