@@ -69,7 +69,7 @@ class PolicySearch:
             else:  # all bins are coarse ones
                 goes_left = np.append(np.arange(n_bins) <= node["cut"], node["missing_left"] != 0)
                 cut[j] = self.edges.upper[self.edges.first_fine[k] + node["cut"]]
-            best["score"][j], best["piece"][j] = of_columns["score"][j, k], -1
+            best["score"][j] = of_columns["score"][j, k]
             best["missing_left"][j] = node["missing_left"]
             self._add_up_left(best[j : j + 1], histograms[j], k, goes_left)
 
