@@ -50,7 +50,7 @@ class GivenRows(NamedTuple):
         rows = cls(X, y, weight, init_score, groups, _queries_of(estimator, y, groups))
         refuse_no_measure(measure, *rows.beside)
         if getattr(measure, "func", measure).__module__.startswith("attributions."):
-            refuse_unreadable(estimator)  # before it is fitted; one's own measures take any model
+            refuse_unreadable(_clone(estimator))  # before a fit; own measures take any model
         return rows
 
     @property

@@ -313,7 +313,9 @@ def test_missing_labels_are_refused_before_rows_are_cut():
 def test_a_list_that_catboost_copies_is_to_be_a_tuple():
     catboost = pytest.importorskip("catboost")
     rng = np.random.default_rng(0)
-    X = pandas.DataFrame({"a": rng.normal(size=90), "city": rng.choice(["Bern", "Oslo"], 90)})
+    X = pandas.DataFrame(
+        {"a": rng.normal(size=90), "city": rng.choice(["Bern", "Lima", "Oslo"], 90)}
+    )
     y = X["a"] + (X["city"] == "Oslo")
     model = catboost.CatBoostRegressor(
         iterations=3, depth=2, verbose=0, allow_writing_files=False, cat_features=["city"]
