@@ -38,7 +38,7 @@ from gbt.model.stages import start_of
 from gbt.model.starts import checked_init_score
 from gbt.parallel.chunks import Chunk, is_in_chunks, over_chunks
 from gbt.tables.sparse_rows import take
-from gbt.tables.targets import as_target, warn_of_other_order
+from gbt.tables.targets import as_target, refuse_weights, warn_of_other_order
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,12 +96,18 @@ class Rows:
             y = as_target(model, model.ensemble, y, n)
             if model.ensemble.loss.has_queries and groups is None:
                 groups = y[:, 1]  # queries are the draws
+        weight = as_weight(given.sample_weight, n, may_be_zero=given.is_part)
+        groups = None if groups is None else Groups.of(groups, n)
+        if cls.need_targets and model.ensemble.loss.has_pairs:
+            refuse_weights(model.ensemble.loss, y, weight)
+            if groups is not None and model.ensemble.loss.has_queries:
+                groups.refuse_to_cut(y[:, 1])
         return cls(
             model,
             X,
             y,
-            as_weight(given.sample_weight, n, may_be_zero=given.is_part),
-            None if groups is None else Groups.of(groups, n),
+            weight,
+            groups,
             checked_init_score(model.ensemble, given.init_score, n) if cls.need_targets else None,
             given.is_part,
         )

@@ -50,7 +50,7 @@ class GivenRows(NamedTuple):
         rows = cls(X, y, weight, init_score, groups, _queries_of(estimator, y, groups))
         refuse_no_measure(measure, *rows.beside)
         if getattr(measure, "func", measure).__module__.startswith("attributions."):
-            refuse_unreadable(estimator)  # before it is fitted; one's own measures take any model
+            refuse_unreadable(_clone(estimator))  # before a fit; own measures take any model
         return rows
 
     @property
@@ -116,7 +116,21 @@ class GivenRows(NamedTuple):
             if argument == "qid" and rows.sample_weight is not None:
                 beside["sample_weight"] = rows.sample_weight[first]  # XGBoost's are of queries
         beside = {f"{prefix}{name}": value for name, value in beside.items()}
-        return clone(estimator).fit(rows.X, y, **beside)
+        return _clone(estimator).fit(rows.X, y, **beside)
+
+
+def _clone(estimator: Any) -> Any:
+    """Return an unfitted clone; say what to do where scikit-learn cannot make one.
+
+    CatBoost copies the lists that it is given, which scikit-learn takes for a change of parameters.
+    """
+    try:
+        return clone(estimator)
+    except RuntimeError as error:
+        raise ValueError(
+            f"{error}. If it is a list, as of cat_features of CatBoost, give a tuple:"
+            " cat_features=('city', 'kind')."
+        ) from error
 
 
 def losses_of(estimator: Any) -> list[Loss]:

@@ -140,6 +140,12 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
             how = {"cv": self.cv, "random_state": self.random_state}
             result = cross_fit(self.estimator, X, y, self.measure, **how, **beside)
         self.attribution_, self.p_values_ = result, result.p_values()
+        if np.isnan(self.p_values_).any():
+            raise ValueError(
+                f"X has {len(y)} rows, so that only two of them judge a model, and two say nothing"
+                " of how much they vary. Give more rows, or let more of them judge: a larger"
+                " test_size with cv=None, or fewer folds."
+            )
         adjusted = false_discovery_control(self.p_values_, method=self.correction)
         self.support_ = self._columns_of(adjusted <= self.fdr)
         return self

@@ -52,6 +52,18 @@ class Groups:
             ) from error
         return cls(labels, of_row.reshape(-1))
 
+    def refuse_to_cut(self, queries: np.ndarray) -> None:
+        """Raise ValueError unless all rows of each query, (n,), are in one group."""
+        _, of_row = np.unique(queries, return_inverse=True)
+        group = np.empty(of_row.max() + 1, dtype=np.intp)
+        group[of_row] = self.of_row
+        if len(rows := np.flatnonzero(group[of_row] != self.of_row)):
+            raise ValueError(
+                f"Row {rows[0]} is in another group than other rows of its query, which are ordered"
+                " against each other: groups must be of whole queries, such as the users who made"
+                " them."
+            )
+
     def within(self, rows: slice, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return which groups a block of rows has, and the sums of its ``values`` by group."""
         order = np.argsort(self.of_row[rows], kind="stable")

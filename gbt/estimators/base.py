@@ -36,7 +36,7 @@ from gbt.parallel.chunks import is_in_chunks
 from gbt.splitting.frontier import Policy
 from gbt.splitting.policies_by_name import as_policy, describe_policy
 from gbt.tables.sparse_rows import SparseRows, take
-from gbt.tables.targets import warn_of_other_order
+from gbt.tables.targets import refuse_weights, warn_of_other_order
 from gbt.training.boosting import Boosted, Parameters, boost
 from gbt.training.distributed.table import SharedRows
 from gbt.training.evaluation import TRAIN, EvalSet, Round, refuse_other_eval_sets
@@ -188,8 +188,8 @@ class BaseGBT(Predicts):
         X, y, weight = self._check_rows(X, y, sample_weight, reset=older is None)
         n_rows, is_seen = len(y), weight > 0
         target = self._learn_target(y if is_seen.all() else y[is_seen])
-        if not is_seen.all() and self._own_loss().has_queries:
-            self._own_loss().prepared(y, weight)  # refuses 0 for some rows of a query
+        if self._has_pairs:
+            refuse_weights(self._own_loss(), y, weight)
         weight = self._weigh(weight, is_seen, target)
         if init_score is not None:
             init_score = self._check_init_score(init_score, n_rows)

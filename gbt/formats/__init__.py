@@ -146,14 +146,13 @@ def to_xgboost(model: Any, path: str | os.PathLike) -> None:
 
 
 def refuse_unreadable(estimator: Any) -> None:
-    """Raise the error of `as_ensemble` if no model of an estimator's type can be read.
+    """Raise the error of `as_ensemble` if no model of an unfitted estimator's type can be read.
 
-    Ask before the fit. An unfitted clone of a readable type is refused only for not being fitted.
+    Ask before the fit. One of a readable type is refused only for not being fitted.
     """
-    from sklearn.base import clone
     from sklearn.exceptions import NotFittedError
 
-    inside = unwrapped(clone(estimator), is_fitted=False)
+    inside = unwrapped(estimator, is_fitted=False)
     if is_of_several(inside):
         for member in models_to_fit(inside):
             refuse_unreadable(member)

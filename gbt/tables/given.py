@@ -249,7 +249,7 @@ def _refuse_no_table(X: Any) -> None:
         advice = "Read the file first, for instance with pandas.read_csv or polars.read_parquet."
     elif type(X) is dict or (isinstance(X, list | tuple) and X and type(X[0]) is dict):
         advice = "Give pandas.DataFrame(X)."
-    elif any(hasattr(X, has) for has in ("shape", "__array__", "__len__", "__dataframe__")):
+    elif any(hasattr(X, has) for has in ("__array__", "__len__", "__dataframe__")):
         return
     else:
         advice = "Give the array or frame that it was made of."

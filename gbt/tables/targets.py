@@ -84,7 +84,8 @@ def as_target(model: Any, ensemble: Any, y: Any, n_rows: int) -> np.ndarray:
     if loss.has_pairs:
         return as_pairs(loss, y, n_rows)
     classes = getattr(model, "classes_", None)  # a forest has them too, with a squared loss
-    if classes is None or len(classes) == 0:  # CatBoost's regressors have an empty list
+    has_labels = classes is not None and len(classes) > 0  # CatBoost's regressors have no class
+    if not has_labels:
         classes = {"half_logistic": (0, 1), "softmax": range(loss.n_outputs)}.get(loss.name)
     y = as_column(y)
     refuse_other_targets(y, may_be_text=classes is not None)
@@ -102,12 +103,8 @@ def as_target(model: Any, ensemble: Any, y: Any, n_rows: int) -> np.ndarray:
         is_class = np.array([y == label for label in labels])
         unknown = ~is_class.any(axis=0)
         if unknown.any():
-            told = f"has the classes {labels}"
-            told = f"tells {labels[0]!r} from {labels[1]!r}" if len(labels) == 2 else told
-            raise ValueError(
-                f"y holds {y[unknown].tolist()[0]!r}; the model {told}, so y must hold these labels"
-                " only."
-            )
+            columns = (n_rows, len(labels)) if is_several and not has_labels else None
+            _refuse_label(y[unknown].tolist()[0], labels, has_labels, columns)
         if is_several:  # a forest: K targets, each 1 for the rows of a class
             return is_class.T.astype(np.float64)
         return is_class.argmax(axis=0).astype(np.float64)
@@ -121,6 +118,24 @@ def as_target(model: Any, ensemble: Any, y: Any, n_rows: int) -> np.ndarray:
     return y
 
 
+def _refuse_label(
+    label: Any, labels: list[Any], are_own: bool, columns: tuple[int, int] | None
+) -> None:
+    """Raise ValueError for a target that is no label, or beside which ``columns`` are missing."""
+    if columns is not None:
+        raise ValueError(
+            f"y has one column, and the model has {len(labels)} targets: y needs a column for each,"
+            f" {columns}."
+        )
+    told = f"has the classes {labels}"
+    told = f"tells {labels[0]!r} from {labels[1]!r}" if len(labels) == 2 else told
+    numbers = " It knows no others: give each label's place in classes_ of the fit."
+    raise ValueError(
+        f"y holds {label!r}; the model {told}, so y must hold these labels only."
+        f"{'' if are_own else numbers}"
+    )
+
+
 def as_pairs(loss: Any, y: Any, n_rows: int) -> np.ndarray:
     """Return targets of two numbers, such as a time and whether it is an event's, (n, 2)."""
     pairs = loss.as_pairs(y)
@@ -128,6 +143,17 @@ def as_pairs(loss: Any, y: Any, n_rows: int) -> np.ndarray:
         raise ValueError(f"y has {len(pairs)} targets; it needs one for each row of X, {n_rows}.")
     loss.check_target(pairs)
     return pairs
+
+
+def refuse_weights(loss: Any, pairs: np.ndarray, weight: np.ndarray) -> None:
+    """Raise ValueError unless rows of positive weight alone are targets of a loss of pairs.
+
+    All events may have the weight 0, or some rows of a query.
+    """
+    is_seen = weight > 0
+    if not is_seen.all():
+        loss.prepared(pairs, weight)  # refuses 0 for some rows of a query
+        loss.check_target(pairs[is_seen])
 
 
 def as_weight(sample_weight: Any, n_rows: int, *, may_be_zero: bool = False) -> np.ndarray:

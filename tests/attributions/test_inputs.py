@@ -37,6 +37,8 @@ def test_labels():
     dates = Y_NEW.astype("datetime64[D]")
     with pytest.raises(ValueError, match="y holds dates"):
         tree_inner(CLASSIFIER, X_NEW, dates)
+    with pytest.raises(ValueError, match=r"'no'; the model tells 0 from 1.* place in classes_"):
+        tree_inner(CLASSIFIER.ensemble_, X_NEW, np.where(Y_NEW > 0, "yes", "no"))
     masked = np.ma.array(np.where(Y_NEW > 0, "yes", "no"), mask=Y_NEW > 1)
     with pytest.raises(ValueError, match="y is masked in row"):
         tree_inner(CLASSIFIER, X_NEW, masked)

@@ -6,6 +6,7 @@ Model files have their own tables, in test_saving.py.
 import datetime
 import re
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -108,6 +109,7 @@ NO_TABLES = {  # scikit-learn wants a TypeError here
     ),
     "name of a file": ("data.csv", "got a str. Read the file first"),
     "a table of XGBoost's": (object(), "got a object. Give the array or frame"),
+    "a table of CatBoost's": (SimpleNamespace(shape=(8, 3)), "got a SimpleNamespace. Give the"),
     "lists by column": ({"age": [1.0] * 8}, r"got a dict. Give pandas.DataFrame\(X\)"),
     "rows by name": ([{"age": 1.0}] * 8, r"got a list. Give pandas.DataFrame\(X\)"),
 }

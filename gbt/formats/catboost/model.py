@@ -121,7 +121,10 @@ def _import(
         mean = Start(model.bias.item(), bool(parameters.get("boost_from_average")))
         unknown, _ = origin_of(nodes, G, loss, mean)
         if unknown is not None:
-            unknown += ". Rows may have been weighted, which multiplies l2_leaf_reg"
+            unknown += (
+                ". Rows may have been weighted, which multiplies l2_leaf_reg: then sample_weight is"
+                " needed beside the rows"
+            )
     known = set() if unknown is not None else {"gradients", "hessians", "values"}
     is_count = not parameters.get("class_weights") and bool((weight % 1 == 0).all())
     if is_count and (function != "RMSE" or unknown is None):

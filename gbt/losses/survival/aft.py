@@ -115,11 +115,12 @@ class Aft(LogLink):
 
     def best_constant(self, y: np.ndarray, weight: np.ndarray) -> float:
         """Return where the gradients add up to 0; if most rows are censored, beyond all bounds."""
-        for side, is_open in (("upper", np.isinf(y[:, 1])), ("lower", y[:, 0] == 0)):
+        sides = ("an upper", "before", np.isinf(y[:, 1])), ("a lower", "after", y[:, 0] == 0)
+        for side, when, is_open in sides:
             if is_open.all():
                 raise ValueError(
-                    f"y has no row with an {side} bound: no event is known to have come"
-                    f" {'before' if side == 'upper' else 'after'} any time, and no time fits best."
+                    f"y has no row with {side} bound: no event is known to have come {when} any"
+                    " time, and no time fits best."
                 )
 
         def slope(f: float) -> float:

@@ -247,6 +247,10 @@ def test_queries_are_the_draws_unless_groups_are_told_beside_them(judging_lists)
     assert len(by_user.groups) == 5
     again = held_out_gain(model, X, grade, groups=query, n_jobs=1)
     assert_same(again.standard_error, by_query.standard_error)
+    cut = query // 3
+    cut[np.flatnonzero(query == query[-1])[-1]] = 99
+    with pytest.raises(ValueError, match=r"in another group than other rows of its query"):
+        held_out_gain(model, X, y, groups=cut)
     with pytest.raises(ValueError, match="give groups="):
         held_out_gain(model, X, grade)
     with pytest.raises(ValueError, match=r"where a function takes no groups.*np.column_stack"):

@@ -308,3 +308,19 @@ def test_missing_labels_are_refused_before_rows_are_cut():
     for cut in (partial(cross_fit, GreedyClassifier()), HeldOutSelector(GreedyClassifier()).fit):
         with pytest.raises(ValueError, match=r"got NoneType and str. Missing labels are not"):
             cut(X, y)
+
+
+def test_a_list_that_catboost_copies_is_to_be_a_tuple():
+    catboost = pytest.importorskip("catboost")
+    rng = np.random.default_rng(0)
+    X = pandas.DataFrame(
+        {"a": rng.normal(size=90), "city": rng.choice(["Bern", "Lima", "Oslo"], 90)}
+    )
+    y = X["a"] + (X["city"] == "Oslo")
+    model = catboost.CatBoostRegressor(
+        iterations=3, depth=2, verbose=0, allow_writing_files=False, cat_features=["city"]
+    )
+    with pytest.raises(ValueError, match=r"If it is a list, as of cat_features of CatBoost"):
+        cross_fit(model, X, y, cv=3)
+    model.set_params(cat_features=("city",))
+    assert cross_fit(model, X, y, cv=3).feature_names == ("a", "city")

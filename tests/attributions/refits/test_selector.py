@@ -314,3 +314,11 @@ def test_times_to_an_event_of_every_form_are_handed_on():
         assert_same(selector.p_values_, selectors[0].p_values_)
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         HeldOutSelector(model).fit(X[1:], pairs)
+
+
+def test_two_judging_rows_say_nothing_of_how_much_they_vary():
+    X = np.arange(14.0).reshape(7, 2)
+    for rows, how in ((7, {"cv": None, "test_size": 0.28}), (6, {"cv": 3})):
+        selector = HeldOutSelector(GBTRegressor(n_estimators=5, splitter="greedy"), **how)
+        with pytest.raises(ValueError, match=f"X has {rows} rows, so that only two of them judge"):
+            selector.fit(X[:rows], X[:rows, 0])

@@ -367,3 +367,9 @@ def test_lists_that_do_not_go_together():
     ):  # fmt: skip
         with pytest.raises(ValueError, match=message):
             as_ensemble(models)
+
+
+def test_one_column_of_targets_is_too_few_for_several():
+    model = MultiOutputRegressor(GradientBoostingRegressor(n_estimators=1)).fit(X, SEVERAL)
+    with pytest.raises(ValueError, match=r"one column, and the model has \d targets: y needs"):
+        held_out_gain(model, X_NEW, Y_NEW + 0.5)

@@ -344,13 +344,33 @@ def test_bad_targets_are_named_wherever_they_are_given(loss, change, message):
         held_out_gain(model.fit(X, y), X + 0.1, change(y))
 
 
+def test_events_and_orders_of_weight_zero_are_none():
+    """Rows of weight 0 are no rows: a fit without events learned nothing, and did not say so."""
+    X = np.arange(24.0).reshape(12, 2)
+    of_rows = np.tile([1.0, 0.0], 6)
+    patients = np.column_stack([np.arange(1.0, 13.0), of_rows])
+    lists = np.column_stack([np.r_[of_rows[:6], np.ones(6)], np.repeat([0, 1, 2], 4)])
+    zeros_where = {"cox": (patients, of_rows == 1), "ndcg": (lists, lists[:, 1] < 2)}
+    for loss, message in (("cox", "no event: all 6 rows"), ("ndcg", "None of the 1 queries")):
+        y, is_zero = zeros_where[loss]
+        model = GreedyRegressor(loss=loss, n_estimators=1)
+        with pytest.raises(ValueError, match=message):
+            model.fit(X, y, sample_weight=1.0 - is_zero)
+        with pytest.raises(ValueError, match=message):
+            held_out_gain(model.fit(X, y), X + 0.1, y, sample_weight=1.0 - is_zero)
+
+
 UNFIT = [  # what no model begins with, though other rows may have it
     ({"loss": "poisson"}, np.zeros(60), "not all 0"),
     ({"loss": "cross_entropy"}, np.zeros(60), "probability between 0 and 1; got 0: all of y"),
     ({"loss": "cross_entropy"}, np.ones(60), "got 1: all of y is that number"),
     ({"loss": "cross_entropy", "base_score": 2.0}, np.full(60, 0.5), "base_score is outside"),
     ({"loss": "aft"}, [[1, np.inf]] * 60, "no row with an upper bound: no event"),
-    ({"loss": "aft"}, [[0, 1]] * 60, "no row with an lower bound"),
+    (
+        {"loss": "aft"},
+        [[0, 1]] * 60,
+        "no row with a lower bound: no event is known to have come after any",
+    ),
     (
         {"loss": "aft", "base_score": -1.0},
         [[1, 1]] * 60,
