@@ -110,8 +110,8 @@ def entitle(line, title: str, names, ink: str) -> None:
 def say(axes, y: int, words: str, ink: str) -> None:
     """Write why a line is empty."""
     for ax in axes:
-        ax.text(0.01, y, words, color=ink, fontsize=8, va="center", alpha=0.6,
-                transform=ax.get_yaxis_transform())  # fmt: skip
+        ax.text(0.01, y, words, color=ink, fontsize=8, backgroundcolor=ax.figure.get_facecolor(),
+                va="center", alpha=0.6, transform=ax.get_yaxis_transform())  # fmt: skip
 
 
 def dress(ax, ink: str, paper: str) -> None:
