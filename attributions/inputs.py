@@ -18,7 +18,7 @@ from gbt.formats import as_ensemble
 from gbt.model.ensemble import Ensemble
 from gbt.parallel.chunks import Chunk
 from gbt.tables import targets
-from gbt.tables.categories import FROM_DTYPE, EncodedRows, Levels, learn
+from gbt.tables.categories import EncodedRows, Levels
 from gbt.tables.given import Table, collected, refuse_infinities
 from gbt.tables.names import first_ten, labels_of, names_for
 from gbt.tables.sparse_rows import SparseRows, with_zeros
@@ -95,25 +95,24 @@ def explained_data(ensemble: Ensemble, rows: Any, X: Any) -> dict[str, Any]:
     """Return ``data`` and ``categories`` of a result by row, for pictures.
 
     The data are ``rows``, as the trees compare them, where they read the user's columns. In front
-    of a pipeline they are the user's columns of X, as it was given. Groups of these have none, and
-    neither has a table with columns of dates, or one that is a part of a larger one (X is None).
+    of a pipeline they are the user's columns of X, as it was given, dates as words. Groups of these
+    have none, and neither has a table that is a part of a larger one (X is None).
     """
     if ensemble.credit is None:
         return {"data": with_zeros(rows), "categories": ensemble.categories}
     if ensemble.preparation is None or X is None or isinstance(X, EncodedRows | SparseRows):
         return {}
-    names = ensemble.preparation.names
+    n_columns = len(ensemble.preparation.names)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of words that spell numbers, which no fit will use
-            table = Table(ensemble.preparation.in_order(X))
-            categories, table = learn(table, FROM_DTYPE, names)
-            numbers = with_zeros(table.as_floats())
+        table = Table(ensemble.preparation.in_order(X))
+        words = {k: as_numbers(table, k) for k in table.not_numbers}
+        places = {k: numbers for k, (numbers, _) in words.items()}
+        numbers = with_zeros(table.with_columns(places).as_floats())
     except (KeyError, TypeError, ValueError):
         return {}
-    of_groups = np.full((len(numbers), ensemble.n_credited - len(names)), np.nan)
-    if categories is not None:
-        categories += (None,) * of_groups.shape[1]
+    of_groups = np.full((len(numbers), ensemble.n_credited - n_columns), np.nan)
+    levels = [words[k][1] if k in words else None for k in range(ensemble.n_credited)]
+    categories = tuple(levels) if words else None
     return {"data": np.column_stack([numbers, of_groups]), "categories": categories}
 
 

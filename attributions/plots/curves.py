@@ -88,7 +88,7 @@ def name_curves(
     names: Sequence[str],
     named: np.ndarray,
     ends: np.ndarray,
-    last: float,
+    last: float | np.ndarray,
     color: dict[int, "ColorType"],
     fontsize: float,
 ) -> None:
@@ -97,13 +97,14 @@ def name_curves(
     texts = sheet.lettering.names(names, named, sheet.room, fontsize)
     height = ax.get_window_extent().height
     gap = ROW_HEIGHT * fontsize * sheet.figure.dpi / 72 / height
-    at_end = ax.transData.transform(np.column_stack([np.full(len(ends), last), ends]))
+    points = np.column_stack(np.broadcast_arrays(last, ends))
+    at_end = ax.transData.transform(points)
     shares = ax.transAxes.inverted().transform(at_end)[:, 1]
     places = spread(shares, gap, gap / 2, 1 - gap / 2)
-    for k, text, end, place in zip(named, texts, ends, places, strict=True):
+    for k, text, point, place in zip(named, texts, points, places, strict=True):
         line = {"arrowstyle": "-", "color": color[k], "linewidth": 0.7, "relpos": (0, 0.5)}
         ax.annotate(
-            text, (last, end), xytext=(1.03, place), textcoords=ax.transAxes, fontsize=fontsize,
+            text, point, xytext=(1.03, place), textcoords=ax.transAxes, fontsize=fontsize,
             va="center", annotation_clip=False, color=readable(color[k], sheet.outside),
             arrowprops={**line, "shrinkA": 1, "shrinkB": 0}, **sheet.lettering.properties,
         )  # fmt: skip

@@ -186,10 +186,11 @@ class ByLabelDisplay(Display):
         sheet.zero_line("y")
         self._name_labels(sheet)
         _, fontsize = sheet.rows_that_fit(len(ranking))
-        known = [values[np.isfinite(values[:, k]), k] for k in ranking]
-        ends = np.array([own[-1] if len(own) else 0.0 for own in known])
+        known = [at[np.isfinite(values[:, k])] for k in ranking]
+        last = np.array([own[-1] if len(own) else at[-1] for own in known])
+        ends = np.nan_to_num(values[last, ranking])
         ax.set_xlim(-0.2, len(texts) - 0.8)
-        name_curves(sheet, self.attribution.feature_names, ranking, ends, at[-1], color, fontsize)
+        name_curves(sheet, self.attribution.feature_names, ranking, ends, last, color, fontsize)
 
     def _dots(self, sheet: Sheet, ranking: Any, values: np.ndarray, reach: np.ndarray) -> None:
         ax, marked, n_labels = sheet.ax, self.marked, len(values)

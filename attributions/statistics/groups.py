@@ -34,9 +34,10 @@ class Groups:
         """Take one label a row; refuse missing ones."""
         given = np.asarray(groups)
         if given.shape != (n_rows,):
+            got = f" has shape {given.shape}" if given.ndim else f"={groups!r} is a single value"
+            advice = f" Of a column of X, give X[{groups!r}]." * isinstance(groups, str)
             raise ValueError(
-                f"{name} has shape {given.shape}; it needs one label for each row of X,"
-                f" ({n_rows},)."
+                f"{name}{got}; it needs one label for each row of X, ({n_rows},).{advice}"
             )
         if any(map(is_missing, given)) if given.dtype.hasobject else (given != given).any():
             raise ValueError(

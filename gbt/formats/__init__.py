@@ -184,12 +184,19 @@ def import_model(model: Any, X: Any = None) -> Imported:
         imported = reader(model, X) if library == "catboost" else reader(model)
         if imported is not None:
             return imported
-    got = type(model).__name__
+    raise TypeError(f"The model must be {_TAKEN}; got {_what_it_is(model)}.")
+
+
+def _what_it_is(model: Any) -> str:
+    """Return the name of what is no model here, and what to do with it, for errors."""
+    name = type(model).__name__
     if isinstance(model, type):
-        got = f"the class {model.__name__}, and no fitted model of it"
-    elif isinstance(model, str | os.PathLike):
-        got += "; read the file first, as gbt.load or xgboost.Booster(model_file=path) does"
-    raise TypeError(f"The model must be {_TAKEN}; got {got}.")
+        return f"the class {model.__name__}, and no fitted model of it"
+    if isinstance(model, str | os.PathLike):
+        return f"{name}; read the file first, as gbt.load or xgboost.Booster(model_file=path) does"
+    if hasattr(model, "predict"):
+        return f"{name}, which has no trees; attributions.permutation takes whatever predicts"
+    return name
 
 
 def _import_pipeline(steps: list[tuple[str, Any]], model: Any, X: Any) -> Imported:

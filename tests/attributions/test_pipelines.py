@@ -352,6 +352,16 @@ def test_names_of_arrays_and_what_pictures_are_coloured_by():
     assert total_gain(wide).feature_names[40] == "x0 x x1 x x2 x ... x x39 (40 columns)"
 
 
+def test_columns_of_dates_leave_the_values_of_others_to_pictures():
+    days = np.array(["2024-05-09", "2024-10-10", "NaT", "2024-05-09"], dtype="datetime64[s]")
+    X = pd.DataFrame({"day": days, "age": [1.0, 2.0, np.nan, 4.0]})
+    steps = make_column_transformer((FunctionTransformer(), ["age"]), remainder="drop")
+    model = make_pipeline(steps, MODELS["ours"]()).fit(X, np.arange(4.0))
+    shown = predecomp(model, X).shown_data()
+    assert shown[:, 1].tolist()[:2] == [1.0, 2.0]
+    assert shown[:, 0].tolist() == [pd.Timestamp(days[0]), pd.Timestamp(days[1]), None, shown[0, 0]]
+
+
 class Silent(TransformerMixin, BaseEstimator):
     """A step that says nothing about its columns."""
 

@@ -286,6 +286,10 @@ def test_dots_lines_and_heat(model):
     lines = result.plot(max_display=3)
     for line, k in zip(lines.lines_, result.ranking(), strict=False):
         assert_same(line.get_ydata(), result.values[:, k])
+    short = held_out_gain(model, X[:-55], y[:-55], by=month[:-55]).plot(max_display=1)
+    (line,), (name,) = short.lines_, short.ax_.texts
+    assert name.xy[0] == len(short.attribution.labels) - 2  # the last label has too few rows
+    assert name.xy[1] == line.get_ydata()[-2]
     words = held_out_gain(model, X, y, by=np.where(month < 4, "old", "new"))
     changes = words.changes("old")
     dots = words.plot(changes=changes)

@@ -132,6 +132,7 @@ def test_labels_of_any_kind(labels):
     [
         ([1, 2], r"groups has shape \(2,\); it needs one label for each row of X, \(3,\)"),
         ([[1], [2], [3]], r"groups has shape \(3, 1\)"),
+        ("city", r"groups='city' is a single value; .* Of a column of X, give X\['city'\]"),
         ([1.0, np.nan, 2.0], "groups has missing labels"),
         (np.array(["a", np.nan, None], dtype=object), r"missing labels.*fillna\('missing'\)"),
         (pandas.array(["a", pandas.NA, "b"]), "groups has missing labels"),
