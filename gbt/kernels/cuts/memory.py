@@ -15,7 +15,7 @@ import numpy as np
 
 from gbt.kernels.cuts.bounds import within_of
 from gbt.kernels.cuts.histogram import LANE_NUMBERS, Layout
-from gbt.kernels.cuts.refine import MOST_NARROW_BINS
+from gbt.kernels.cuts.refine import MOST_NARROW_BINS, MOST_SORTED
 from gbt.kernels.cuts.scores import Terms
 from gbt.kernels.cuts.search import CANDIDATE, RUNNING
 from gbt.kernels.cuts.sets import MOST_SETS, MOST_SUMS, Judging
@@ -171,7 +171,8 @@ SCRATCH = np.dtype(
         ("running", np.int64, (RUNNING, MOST_BINS)),  # sums over all bins before: g; h; size
         ("upper", np.float64, (MOST_BINS,)),  # what no score in a bin's box exceeds
         ("candidates", CANDIDATE, (MOST_BINS,)),
-        ("nowhere", np.int64, (MOST_BINS,)),  # all 0
+        ("marks", np.int64, (MOST_BINS,)),  # all 0
+        ("keys", np.int64, (MOST_SORTED + 8,)),  # rows that are sorted, and one to spare
         ("column", COLUMN),  # narrow bins, as those of a column
     ],
     align=True,

@@ -1,9 +1,10 @@
 """Refinement: look at every cut inside the few bins whose bound reaches the best score so far.
 
-Two ways lead to these cuts, and the cheaper is taken:
+Three ways lead to these cuts, and the cheapest is taken:
 
 * Walk. A column is kept in the order of its values, so the rows of a bin stand together, and a mark
   says where a new value starts. Rows of other nodes are passed over; the root has no others.
+* Sort. Of the node's rows those in the bins in question are picked out and sorted by their codes.
 * Narrow bins. All rows of the node go into some hundreds or thousands of narrow bins, and the same
   rules are followed once more: edges are scored, the cuts inside are bounded, and only where a
   bound still reaches the best score a walk follows.
@@ -21,7 +22,7 @@ terms, sums and cut, and ``gbt.kernels.cuts.memory`` what the rows carry.
 
 import numpy as np
 
-from gbt.kernels.cuts.histogram import add_entry, are_far_apart, hessian_of
+from gbt.kernels.cuts.histogram import LANES, add_entry, are_far_apart, hessian_of
 from gbt.kernels.cuts.ranking import position_of
 from gbt.kernels.cuts.scores import Cut, Sums, score_both_ways, sums_of_bin
 from gbt.kernels.cuts.search import has_closed_bins, survey
@@ -29,9 +30,11 @@ from gbt.kernels.platform.compiling import forced_inline, internal
 from gbt.kernels.platform.instructions import AHEAD, max, min, prefetch
 
 FEWEST_NARROW_BINS, MOST_NARROW_BINS = 256, 4096
-# Estimates in nanoseconds: a row put into a narrow bin, and the survey of that. They choose a way,
-# both of which are right.
+MOST_SORTED = 1024
+# Estimates in nanoseconds: a row put into a narrow bin, and the survey of that; a row looked at
+# whether it is to be sorted, and the sorting of one. They choose a way, all of which are right.
 PER_ROW, PER_NARROW_BIN = 1.0, 5.0
+PER_ROW_LOOKED_AT, PER_ROW_SORTED = 0.8, 20.0
 
 
 @internal
@@ -87,6 +90,65 @@ def walk(first_code, in_order, before, missing, number, rows, terms, best):
 
 
 @internal
+def pick(packed_bins, lane, bits, listed, marks, keys):
+    """Write down which of the listed rows are in bins that are marked.
+
+    packed_bins   (n,)   uint64   IN    of all rows, those of the column in one lane
+    bits                 int64    IN    bins are groups of 2^bits
+    listed        (m,)   int32    IN    rows of the node
+    marks                int64    IN    1 or 0 by bin
+    keys                 int64    OUT   one longer than the number of these rows
+    """
+    shift, mask, n = np.uint64(8 * lane), np.uint64(255 >> bits << bits), 0
+    last = len(listed) - 1
+    for i in range(len(listed)):  # without a branch, as in ``gbt.kernels.trees.partition``
+        prefetch(packed_bins, listed[min(i + AHEAD, last)])
+        row = listed[i]
+        keys[n] = row
+        n += marks[packed_bins[np.uint64(row)] >> shift & mask]
+
+
+@internal
+def sort_keys(keys, n):
+    """Sort the first n in place, by Shell's method: as fast as any for some tens of keys.
+
+    Numba's own sort keeps a list, and so cannot be part of kernels that count no references.
+    """
+    gap = 1
+    while gap < n // 3:
+        gap = 3 * gap + 1  # 1, 4, 13, 40, ...: Knuth's gaps
+    while gap > 0:
+        for i in range(gap, n):
+            key, place = keys[i], i
+            while place >= gap and keys[place - gap] > key:
+                keys[place] = keys[place - gap]
+                place -= gap
+            keys[place] = key
+        gap //= 3
+
+
+@internal
+def scan(keys, start, stop, before, missing, entries, terms, best):
+    """Return the better of the cut ``best`` and the best after any of some rows in their order.
+
+    keys     int64   IN   code << 32 | row
+    before   Sums    IN   over the node's rows left of them
+    """
+    numbers = terms.width >> 1
+    g, h, n = before
+    for k in range(start, stop):
+        row, code = keys[k] & 0xFFFFFFFF, keys[k] >> 32
+        g += entries[row * numbers]
+        h += hessian_of(entries, np.uint64(row), terms)
+        n += 1
+        if k + 1 == stop or keys[k + 1] >> 32 != code:
+            score, missing_left = score_both_ways(g, h, n, missing, terms)
+            if score > best.score or (score == best.score and code > best.code):
+                best = Cut(score, code, missing_left)
+    return best
+
+
+@internal
 def fill_narrow_bins(codes, padding, shift, listed, entries, terms, narrow):
     """Add the rows of a node to the narrow bins of one column.
 
@@ -137,8 +199,7 @@ def search_narrow_bins(
     """Return the better of the cut ``best`` and the best of column k, by way of narrow bins."""
     codes, nothing = table.codes[table.columns[k].line], np.int64(0)
     order = table.order[table.columns[k].first_place :]
-    # Slices are of the type of other arrays.
-    narrow, nowhere = scratch.narrow[:], scratch.nowhere[:]
+    narrow, nowhere = scratch.narrow[:], scratch.marks[:]  # slices are of the type of other arrays
     n_values, candidates = table.columns[k].n_values, scratch.candidates
     padding, column = narrow_padding(n_values, shift), scratch.column
     column.first_bin, column.n_bins = 0, (n_values + padding) >> shift
@@ -202,16 +263,33 @@ def refine_column(j, k, found, node, histogram, table, rows, terms, scratch):
         after = min(best.code + (1 << bits), column.n_bins)
         best = Cut(best.score, first_code[after] - 1, best.missing_left)
     n_candidates = drop_below(best.score, candidates, n_candidates)
-    n_all = np.int64(0)
+    n_own = n_all = np.int64(0)
     for a in range(n_candidates):
         b = candidates[a].bin
+        n_own += candidates[a].rows
         n_all += bin_start[min(b + (1 << bits), column.n_bins)] - bin_start[b]
     shift = narrow_shift(column.n_values, len(listed))
     # Of a sparse column only the order is at hand.
     time_of_walk = 0.0 if column.is_sparse else n_all * cost_of_walking(len(codes))
+    time_of_sort = len(listed) * PER_ROW_LOOKED_AT + n_own * PER_ROW_SORTED
     time_of_narrow = len(listed) * PER_ROW + (column.n_values >> shift) * PER_NARROW_BIN
     missing = sums_of_bin(histogram, column.first_bin, column.missing_bin, terms)
-    if time_of_walk < time_of_narrow:
+    if n_own <= MOST_SORTED and time_of_sort < min(time_of_walk, time_of_narrow):
+        keys, marks, start = scratch.keys, scratch.marks, np.int64(0)
+        for a in range(n_candidates):
+            marks[candidates[a].bin] = 1
+        line = column.line
+        pick(table.packed_bins[line // LANES], line % LANES, bits, listed, marks, keys)
+        for i in range(n_own):
+            keys[i] |= np.int64(codes[keys[i]]) << 32
+        sort_keys(keys, n_own)
+        for a in range(n_candidates):
+            candidate = candidates[a]
+            marks[candidate.bin] = 0
+            stop = start + candidate.rows
+            best = scan(keys, start, stop, left_of(candidate), missing, rows.entries, terms, best)
+            start = stop
+    elif time_of_walk < time_of_narrow:
         for a in range(n_candidates):
             candidate = candidates[a]
             if candidate.bound >= best.score:

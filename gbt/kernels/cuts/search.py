@@ -62,6 +62,7 @@ LARGEST = np.finfo(np.float64).max  # below inf, the floor of a node that no cut
 CANDIDATE = np.dtype(
     [
         ("bin", np.int64),  # the first, of a group
+        ("rows", np.int64),  # that the node has in it
         ("left_g", np.int64),  # sums over the rows before it
         ("left_h", np.int64),
         ("left_n", np.int64),
@@ -240,7 +241,7 @@ def score_bins(n_bins, bits, is_closed, first_code, missing, terms, floor, scrat
                 has_one_value = bits == 0 and first_code[b + 1] - first_code[b] == 1
                 if with_bin.n > left.n + 1 and not (is_closed or has_one_value):
                     largest, candidate = max(largest, upper[place]), candidates[n_candidates]
-                    candidate.bin = b
+                    candidate.bin, candidate.rows = b, with_bin.n - left.n
                     candidate.left_g, candidate.left_h, candidate.left_n = left
                     candidate.bound = upper[place]
                     n_candidates += 1

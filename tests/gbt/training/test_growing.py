@@ -30,6 +30,7 @@ WAYS = {
 # Estimates of times by which there is no choice of how to look inside bins.
 INSIDE_BINS = {
     "by walking": {"cost_of_walking": lambda n_rows: 0.0},
+    "by sorting": {"PER_ROW_LOOKED_AT": 0.0, "PER_ROW_SORTED": 0.0},
     "by narrow bins": {
         "PER_ROW": 0.0, "PER_NARROW_BIN": 0.0, "FEWEST_NARROW_BINS": 4, "MOST_NARROW_BINS": 8,
     },
