@@ -112,7 +112,7 @@ def explained_data(ensemble: Ensemble, rows: Any, X: Any) -> dict[str, Any]:
         return {}
     of_groups = np.full((len(numbers), ensemble.n_credited - n_columns), np.nan)
     levels = [words[k][1] if k in words else None for k in range(ensemble.n_credited)]
-    categories = tuple(levels) if words else None
+    categories = tuple(levels) if any(levels) else None
     return {"data": np.column_stack([numbers, of_groups]), "categories": categories}
 
 
@@ -123,7 +123,7 @@ def as_numbers(table: Table, k: int) -> tuple[np.ndarray, Levels | None]:
     """
     values, place = table.values(k)
     levels = None
-    if k in table.not_numbers:
+    if table.not_numbers.get(k, ("sparse",))[0] != "sparse":
         levels = tuple(sorted(values, key=str))
         place_of = {level: j for j, level in enumerate(levels)}
         values = [place_of[value] for value in values]

@@ -10,6 +10,7 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
 from attributions.inputs import has_lost_sums
+from attributions.statistics.groups import Groups
 from gbt.formats import refuse_unreadable
 from gbt.losses.known import as_loss, is_loss
 from gbt.losses.loss import Loss
@@ -47,6 +48,8 @@ class GivenRows(NamedTuple):
     ) -> "GivenRows":
         """Return the rows for an estimator; refuse a measure that cannot take them or the model."""
         weight = None if sample_weight is None else as_weight(sample_weight, len(y))
+        if groups is not None:
+            Groups.of(groups, len(y))
         rows = cls(X, y, weight, init_score, groups, _queries_of(estimator, y, groups))
         refuse_no_measure(measure, *rows.beside)
         if getattr(measure, "func", measure).__module__.startswith("attributions."):

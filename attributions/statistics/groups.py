@@ -35,7 +35,7 @@ class Groups:
         given = np.asarray(groups)
         if given.shape != (n_rows,):
             got = f" has shape {given.shape}" if given.ndim else f"={groups!r} is a single value"
-            advice = f" Of a column of X, give X[{groups!r}]." * isinstance(groups, str)
+            advice = f" Of a column of X, give X[{str(groups)!r}]." * isinstance(groups, str)
             raise ValueError(
                 f"{name}{got}; it needs one label for each row of X, ({n_rows},).{advice}"
             )

@@ -85,8 +85,7 @@ class Softmax(SeveralOutputs):
         return np.log(prediction)
 
     def inverse_link(self, raw_prediction: np.ndarray) -> np.ndarray:
-        p = raw_prediction - raw_prediction.max(axis=-1, keepdims=True)
-        np.exp(p, out=p)
+        p = np.exp(raw_prediction - raw_prediction.max(axis=-1, keepdims=True))
         p /= p.sum(axis=-1, keepdims=True)
         return p
 

@@ -44,7 +44,7 @@ def cox_derivatives(
     gradient, hessian = np.zeros((2, len(f)))
     for j, (until, d) in enumerate(y):
         for i, (time, event) in enumerate(y):
-            if event and time <= until:
+            if event and weight[i] and time <= until:
                 hessian[j] += np.exp(f[j]) * weight[i] / risk_sum(y, f, weight, time)
         gradient[j] = hessian[j] - d
     return gradient, hessian

@@ -30,6 +30,7 @@ from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import (
     FunctionTransformer,
     KBinsDiscretizer,
+    MaxAbsScaler,
     MinMaxScaler,
     Normalizer,
     OneHotEncoder,
@@ -360,6 +361,15 @@ def test_columns_of_dates_leave_the_values_of_others_to_pictures():
     shown = predecomp(model, X).shown_data()
     assert shown[:, 1].tolist()[:2] == [1.0, 2.0]
     assert shown[:, 0].tolist() == [pd.Timestamp(days[0]), pd.Timestamp(days[1]), None, shown[0, 0]]
+
+
+def test_columns_of_a_sparse_frame_are_numbers_in_pictures():
+    frame = pd.DataFrame({"a": [0.0, 10.0, 2.0, 0.0], "b": [1.0, 0.0, 0.0, 3.0]})
+    sparse = frame.astype(pd.SparseDtype("float64", 0.0))
+    model = make_pipeline(MaxAbsScaler(), MODELS["ours"]()).fit(sparse, np.arange(4.0))
+    why = predecomp(model, sparse)
+    assert why.categories is None
+    assert_same(why.data, frame.to_numpy())
 
 
 class Silent(TransformerMixin, BaseEstimator):

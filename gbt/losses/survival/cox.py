@@ -53,11 +53,11 @@ class RiskSets:
 
     @classmethod
     def of(cls, y: np.ndarray, weight: Any = 1.0) -> "RiskSets":
-        """Sort times and events, (n, 2)."""
+        """Sort times and events, (n, 2); events of weight 0 are none."""
         time, event = y.T
-        times = np.unique(time[event > 0])
-        seen = np.searchsorted(times, time, side="right")
         each = np.array(np.broadcast_to(weight, time.shape), dtype=np.float64)
+        times = np.unique(time[(event > 0) & (each > 0)])
+        seen = np.searchsorted(times, time, side="right")
         return cls(event.copy(), each, seen, len(times))
 
     def __len__(self) -> int:

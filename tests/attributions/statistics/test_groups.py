@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from attributions import (
     FewGroupsWarning,
     GlobalAttribution,
+    cross_fit,
     permutation,
     tree_inner,
     tree_inner_rows,
@@ -18,6 +19,7 @@ from attributions import (
 from attributions.reference import definitions as reference
 from attributions.statistics.groups import Groups
 from attributions.testing import judged
+from gbt import GBTRegressor
 from gbt.parallel.in_order import ROWS_PER_BLOCK
 from tests.asserts import assert_close, assert_same
 from tests.attributions.held_out.test_inner import fitted_rows
@@ -144,6 +146,8 @@ def test_unusable_groups_are_refused(labels, message):
     for measure in (tree_inner, permutation):
         with pytest.raises(ValueError, match=message):
             measure(ensemble, X, y, groups=labels)
+    with pytest.raises(ValueError, match=message):
+        cross_fit(GBTRegressor(2), X, y, groups=labels)
 
 
 @pytest.mark.parametrize("ask", [GlobalAttribution.p_values, GlobalAttribution.confidence_interval])

@@ -360,6 +360,21 @@ def test_events_and_orders_of_weight_zero_are_none():
             held_out_gain(model.fit(X, y), X + 0.1, y, sample_weight=1.0 - is_zero)
 
 
+def test_a_last_event_of_weight_zero_changes_nothing():
+    """At its time nobody of any weight is left at risk."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    y = np.column_stack([np.exp(X[:, 0] + rng.normal(size=60)), np.ones(60)])
+    weight = np.ones(60)
+    weight[np.argsort(y[:, 0])[-2:]] = 0.0
+    kept = weight > 0
+    model = GreedyRegressor(loss="cox", n_estimators=3).fit(X, y)
+    told = held_out_gain(model, X + 0.1, y, sample_weight=weight).values
+    assert_close(told, held_out_gain(model, X[kept] + 0.1, y[kept]).values, np.abs(told), k=64)
+    watched = model.fit(X, y, X_val=X, y_val=y, sample_weight_val=weight)
+    assert np.isfinite([*watched.evals_result_.values()]).all()
+
+
 UNFIT = [  # what no model begins with, though other rows may have it
     ({"loss": "poisson"}, np.zeros(60), "not all 0"),
     ({"loss": "cross_entropy"}, np.zeros(60), "probability between 0 and 1; got 0: all of y"),
