@@ -113,7 +113,8 @@ class SharedParameters:
         Number of rounds, each of one tree or, for K > 2 classes, of K trees. None means 100 if the
         trees are greedy, else 200; of pooled trees, as ``"auto"`` grows them, 700 if
         ``learning_rate`` is None, too, or 1000 if they see fewer than 500 rows. Pooled trees end
-        earlier, after 30 rounds in a row without a split."""))
+        earlier, after 100 rounds in a row without a split, unless rows or columns are sampled or
+        ``base_score`` or ``init_score`` is given."""))
     learning_rate: float | None = field(default=None, metadata=meaning(
         number_in(Real, "(0, inf)", None), """
         Factor that multiplies the leaf values of every tree. None means 0.1; of pooled trees 0.07

@@ -31,6 +31,8 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import ClassVar
 
+import numpy as np
+
 from gbt.kernels.cuts.sets import CROSS_VALIDATED, MOST_SETS, Judges
 from gbt.splitting.frontier import Limits
 
@@ -45,8 +47,9 @@ class CrossValidated:
         Number of folds, from 2 to 16.
     stop_at_stub : bool, default=True
         Whether boosting ends with the first tree without a split, where all trees see all rows and
-        columns. With ``subsample`` or ``colsample`` boosting goes on, since the next tree may find
-        a split in other rows or columns.
+        columns and boosting starts from the best constant. With ``subsample`` or ``colsample`` it
+        goes on, since the next tree may find a split in other rows or columns; from a start of
+        one's own, since trees without a split learn the level.
     """
 
     keeps_directions: ClassVar[bool] = True
@@ -59,6 +62,8 @@ class CrossValidated:
             raise ValueError(
                 f"n_folds must be an integer in [2, {MOST_SETS}]; got {self.n_folds!r}."
             )
+        if not isinstance(self.stop_at_stub, bool | np.bool_):
+            raise ValueError(f"stop_at_stub must be True or False; got {self.stop_at_stub!r}.")
 
     def judges(self, limits: Limits) -> Judges:
         """Return the request to the histogram search."""

@@ -160,7 +160,8 @@ class Policy(Protocol):
     is handed to an estimator as ``splitter=``.
 
     If it also has an attribute ``stop_at_stub``, boosting ends after so many rounds in a row that
-    have no split, True for one, unless trees see samples of rows or columns; with a true attribute
+    have no split, True for one, unless trees see samples of rows or columns or boosting starts
+    elsewhere than at the best constant; with a true attribute
     ``judges_by_other_rows``, what it finds a split worth may be negative, and so may
     ``min_split_gain``; one with a true attribute ``keeps_directions`` keeps monotone
     constraints: the steps of both sides of its cuts are within the bounds of the node, and in

@@ -131,6 +131,7 @@ def boost(
     """
     # A read-only array is another type to Numba, for which kernels would be compiled again.
     y, sample_weight = (np.require(v, requirements=["C", "W"]) for v in (y, sample_weight))
+    starts_at_best = base_score is None and init_score is None
     base_score, raw = _first_predictions(loss, y, sample_weight, base_score, init_score)
     if start is not None:
         seen = SeenRows.of((X, y), None, n_jobs, sample_weight, init_score)
@@ -158,8 +159,10 @@ def boost(
     facts = {"base_score": base_score, "has_init_score": init_score is not None, "loss": loss}
     facts |= {"feature_names": feature_names, "categories": categories}
     so_far = partial(trees.model, parameters, facts)
-    # A tree of other rows or columns may have a split where this one found none.
-    most_stubs = int(getattr(splitter, "stop_at_stub", 0)) if draws.are_of_all else 0
+    # A tree of other rows or columns may have a split where this one found none, and from another
+    # start than the best constant trees without splits have still to learn the level.
+    may_end = draws.are_of_all and starts_at_best
+    most_stubs = int(getattr(splitter, "stop_at_stub", 0) or 0) if may_end else 0
     one_by_one = watch.evals_result or parameters.acts_on_every_tree(loss)
     rates, rate, held_up = list[float](), parameters.learning_rate, latest.copy()
     is_over, rounds_left = watch.is_over, partial(trees.rounds_left, loss.n_outputs)

@@ -70,7 +70,8 @@ def test_boosting_ends_with_the_first_stub_of_cross_validation():
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_boosting_of_pooled_trees_ends_after_thirty_rounds_without_a_split(n_classes):
+def test_boosting_of_pooled_trees_ends_where_many_rounds_have_no_split(n_classes, monkeypatch):
+    monkeypatch.setattr(unbiased, "STUBS", 30)
     rng = np.random.default_rng(1)
     X = rng.normal(size=(600, 3))
     y = np.digitize(X[:, 0] + rng.normal(size=600), [0.0, 0.5][: n_classes - 1])
@@ -80,7 +81,7 @@ def test_boosting_of_pooled_trees_ends_after_thirty_rounds_without_a_split(n_cla
     assert ended.n_rounds < 400
     assert is_stub[-30:].all()
     assert all(not is_stub[first : first + 30].all() for first in range(ended.n_rounds - 30))
-    with pytest.MonkeyPatch.context() as patch:
+    with monkeypatch.context() as patch:
         patch.setattr(unbiased, "STUBS", 0)
         whole = GBTClassifier(400, **asked).fit(X, y).ensemble_
     assert whole.n_rounds == 400
@@ -94,6 +95,25 @@ def test_boosting_of_pooled_trees_ends_after_thirty_rounds_without_a_split(n_cla
             assert_same(getattr(other, name), getattr(ended, name))
     again = first.set_params(n_estimators=500).fit(X, y).ensemble_
     assert again.n_rounds == ended.n_rounds
+
+
+@pytest.mark.parametrize("splitter", ["auto", "cross_validated"])
+def test_trees_without_a_split_learn_the_level_where_a_start_is_given(splitter):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 2)), 50.0 + rng.normal(size=300)
+    asked = {"n_estimators": 150, "splitter": splitter, "random_state": 0}
+    given = GBTRegressor(**asked, base_score=0.0).fit(X, y)
+    assert given.ensemble_.n_rounds == 150
+    assert abs(given.predict(X).mean() - y.mean()) < 0.1
+    start = np.zeros(300)
+    started = GBTRegressor(**asked).fit(X, y, init_score=start)
+    assert abs(started.predict(X, init_score=start).mean() - y.mean()) < 0.1
+
+
+@pytest.mark.parametrize("value", [None, "no", 30])
+def test_what_is_no_answer_to_stop_at_stub_is_refused(value):
+    with pytest.raises(ValueError, match="stop_at_stub must be True or False"):
+        CrossValidated(stop_at_stub=value)
 
 
 def test_a_stub_of_one_class_ends_nothing_while_another_has_splits():
