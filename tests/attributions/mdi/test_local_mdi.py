@@ -247,7 +247,7 @@ def test_several_outputs_where_they_are_not_known():
         for name, n_outputs in (("targets", 2), ("classes", 3)):
             with refused(f"judges one target or two classes, and the forest has {n_outputs}"):
                 score(MODELS[name][0], X, MODELS[name][1])
-    with refused("y has shape|y holds"):
+    with refused("y has one column|y holds"):
         attributions.local_mdi(MODELS["targets"][0], X, y)
 
 
