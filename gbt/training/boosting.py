@@ -159,10 +159,9 @@ def boost(
     facts = {"base_score": base_score, "has_init_score": init_score is not None, "loss": loss}
     facts |= {"feature_names": feature_names, "categories": categories}
     so_far = partial(trees.model, parameters, facts)
-    # A tree of other rows or columns may have a split where this one found none, and from another
-    # start than the best constant trees without splits have still to learn the level.
-    may_end = draws.are_of_all and starts_at_best
-    most_stubs = int(getattr(splitter, "stop_at_stub", 0) or 0) if may_end else 0
+    # Other rows or columns may have a split, and from another start stubs have to learn the level.
+    most_stubs = int(getattr(splitter, "stop_at_stub", 0) or 0)
+    most_stubs *= draws.are_of_all and starts_at_best
     one_by_one = watch.evals_result or parameters.acts_on_every_tree(loss)
     rates, rate, held_up = list[float](), parameters.learning_rate, latest.copy()
     is_over, rounds_left = watch.is_over, partial(trees.rounds_left, loss.n_outputs)
