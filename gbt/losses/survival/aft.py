@@ -96,16 +96,23 @@ class Aft(LogLink):
             return np.subtract(*np.log(y.T[::-1])) / self.scale
 
     def derivatives(self, y: np.ndarray, raw_prediction: np.ndarray) -> Pair:
-        gradient, hessian = self.law.moved(*self._bounds(y, raw_prediction))
-        gradient, hessian = gradient / self.scale, hessian / self.scale**2
+        with np.errstate(divide="ignore"):
+            lower, upper, raw_prediction = np.broadcast_arrays(*np.log(y.T), raw_prediction)
+        gradient, hessian = self._moved(lower, upper, raw_prediction)
         if self.is_newton:
             gradient = np.clip(gradient, -STEEPEST, STEEPEST)
             return gradient, np.clip(hessian, LEAST_HESSIAN, STEEPEST)
-        with np.errstate(divide="ignore"):
-            within = np.clip(raw_prediction, *np.log(y.T))
-        _, hessian_within = self.law.moved(*self._bounds(y, within))
-        hessian = np.maximum(hessian, hessian_within / self.scale**2)
+        within = np.clip(raw_prediction, lower, upper)
+        out = within != raw_prediction
+        _, hessian_within = self._moved(lower[out], upper[out], within[out])
+        hessian[out] = np.maximum(hessian[out], hessian_within)
         return gradient, np.maximum(hessian, LEAST_HESSIAN)
+
+    def _moved(self, lower: np.ndarray, upper: np.ndarray, raw_prediction: np.ndarray) -> Pair:
+        """Return both derivatives by f, of which the bounds of log T are given."""
+        low, high = (lower - raw_prediction) / self.scale, (upper - raw_prediction) / self.scale
+        gradient, hessian = self.law.moved(low, high)
+        return gradient / self.scale, hessian / self.scale**2
 
     def _bounds(self, y: np.ndarray, raw_prediction: np.ndarray) -> Pair:
         """Return z of the lower and of the upper bounds."""

@@ -67,7 +67,7 @@ class Normal(Law):
 
     @np.errstate(all="ignore")  # bounds may be infinite, and equal
     def log_probability(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-        low, high, _, _, outside = _turned(low, high)
+        low, high, _, _, outside, _ = _turned(low, high)
         of_middle = self.log_density(0.5 * (low + high)) + np.log(high - low)
         return np.where(_is_narrow(low, high), of_middle, log_ndtr(high) + np.log(outside))
 
@@ -76,8 +76,8 @@ class Normal(Law):
         """Work out the intervals alone; of moments, as most events are, the density is enough."""
         moved, bends = -0.5 * (low + high), np.ones(low.shape)
         is_wide = ~_is_narrow(low, high)
-        low, high, sign, log_fall, outside = _turned(low[is_wide], high[is_wide])
-        a = 1 / (_mills(high) * outside)
+        low, high, sign, log_fall, outside, mills = _turned(low[is_wide], high[is_wide])
+        a = 1 / (mills * outside)
         b, d = a * np.exp(log_fall), -a * np.expm1(log_fall)
         bend = d**2 + np.where(a > 0, a * high, 0.0) - np.where(b > 0, b * low, 0.0)
         moved[is_wide] = sign * d
@@ -137,12 +137,13 @@ def _mills(z: np.ndarray) -> np.ndarray:
 
 
 def _turned(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Return bounds with the middle below 0; 1, or -1 if turned; F; and 1 - Phi(l) / Phi(u)."""
+    """Return bounds with the middle below 0; 1, or -1 if turned; F; 1 - Phi(l) / Phi(u); M(u)."""
     is_above = low + high > 0
     low, high = np.where(is_above, -high, low), np.where(is_above, -low, high)
     log_fall = np.where(np.isinf(low), -np.inf, 0.5 * (high - low) * (high + low))
-    outside = -np.expm1(log_fall + np.log(_mills(low) / _mills(high)))
-    return low, high, np.where(is_above, -1.0, 1.0), log_fall, outside
+    mills = _mills(high)
+    outside = -np.expm1(log_fall + np.log(_mills(low) / mills))
+    return low, high, np.where(is_above, -1.0, 1.0), log_fall, outside, mills
 
 
 def _is_narrow(low: np.ndarray, high: np.ndarray) -> np.ndarray:
