@@ -149,7 +149,10 @@ class Outputs:
             at_once = len(self.y)
             write(0, at_once)
             return gradient, hessian
-        at_once = max(VALUES_AT_ONCE // len(self.raw), 1) if self.loss.is_by_row else len(self.y)
+        at_once, least = len(self.y), len(self.y)  # rows that depend on each other are one block
+        if self.loss.is_by_row:
+            at_once = max(VALUES_AT_ONCE // len(self.raw), 1)
+            least = max(LEAST_VALUES_PER_THREAD // len(self.raw), 1)
         with refusing_overflow():
-            over_blocks(write, len(self.y), self._n_threads, at_once)
+            over_blocks(write, len(self.y), self._n_threads, least)
         return gradient, hessian
