@@ -69,10 +69,10 @@ def score_within(left_g, left_h, right_g, right_h, penalty, within, any_order):
 
 @forced_inline
 def side_at(g, weight, total_weight, within):
-    """Return the score of a side at an end of its box, the size of what is rounded, its step."""
+    """Return the score of a side at an end of its box, and the size of what is rounded."""
     step = step_within(g, weight, within)
     size = max(g * step, -g * step) + total_weight * step * step
-    return score_of_step(g, weight, step), size, step
+    return score_of_step(g, weight, step), size
 
 
 @forced_inline
@@ -85,31 +85,37 @@ def is_out_of_order(low, high, all_g, least, most, direction):
     """
     g = high if direction > 0.0 else -low
     rest = direction * all_g - g
-    left = -g / (least[0] if g > 0.0 else most[0])
-    right = -rest / (least[1] if rest < 0.0 else most[1])
+    of_left, of_right = least[0] if g > 0.0 else most[0], least[1] if rest < 0.0 else most[1]
+    left, right = -g * of_right, -rest * of_left  # the steps, times both weights
     doubt = ROUNDING * (max(left, -left) + max(right, -right))
-    return (direction != 0.0) & (left - right > doubt)
+    return (direction != 0.0) & (of_left * of_right > 0.0) & (left - right > doubt)
+
+
+@forced_inline
+def are_one_bound(low, high, rest_low, rest_high, least, most, within):
+    """Say whether the steps of all cuts of a box are the same bound."""
+    lowest, highest = within.lowest, within.highest
+    is_above = (-high >= max(highest * least[0], highest * most[0])) & (
+        -rest_low >= max(highest * least[1], highest * most[1])
+    )
+    is_below = (-low <= min(lowest * least[0], lowest * most[0])) & (
+        -rest_high <= min(lowest * least[1], lowest * most[1])
+    )
+    return is_above | is_below
 
 
 @forced_inline
 def bound_within(low, high, all_g, least, most, total_weight, within, any_order):
-    """Return what no score of a cut in a box exceeds; see ``is_out_of_order`` for arguments.
-
-    Where steps are the same at all ends of the box and on both sides, no cut of it gains anything.
-    """
+    """Return what no score of a cut in a box exceeds; see ``is_out_of_order`` for arguments."""
     rest_low, rest_high = all_g - low, all_g - high
-    left, of_left, step = side_at(low, least[0], total_weight, within)
-    right, of_right, other = side_at(rest_low, least[1], total_weight, within)
-    at_low, size, is_flat = left + right, of_left + of_right, other == step
-    left, of_left, other = side_at(high, least[0], total_weight, within)
-    is_flat &= other == step
-    right, of_right, other = side_at(rest_high, least[1], total_weight, within)
-    is_flat &= other == step
-    is_flat &= step_within(low, most[0], within) == step_within(high, most[0], within) == step
-    is_flat &= step_within(rest_low, most[1], within) == step
-    is_flat &= step_within(rest_high, most[1], within) == step
+    left, of_left = side_at(low, least[0], total_weight, within)
+    right, of_right = side_at(rest_low, least[1], total_weight, within)
+    at_low, size = left + right, of_left + of_right
+    left, of_left = side_at(high, least[0], total_weight, within)
+    right, of_right = side_at(rest_high, least[1], total_weight, within)
     score = max(at_low, left + right) + ROUNDING * (size + of_left + of_right)
     score = score if least[0] * least[1] > 0.0 else np.finfo(np.float64).max
+    is_flat = are_one_bound(low, high, rest_low, rest_high, least, most, within)
     is_lost = is_out_of_order(low, high, all_g, least, most, within.direction)
     return -np.inf if is_flat | (is_lost & (not any_order)) else score
 

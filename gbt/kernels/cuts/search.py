@@ -273,8 +273,7 @@ def survey(histogram, column, bits, is_closed, first_code, terms, floor, scratch
     running, upper = scratch.running, scratch.upper
     missing = sums_of_bin(histogram, column.first_bin, column.missing_bin, terms)
     n_bins = add_up_bins(histogram, column.first_bin, column.n_bins, bits, terms.width, running)
-    if terms.within.binds:
+    bound_bins(running, n_bins, is_closed, missing, terms, upper)
+    if terms.within.binds and count_reaching(upper, n_bins, floor) > 0:
         bound_bins_within(running, n_bins, is_closed, missing, terms, upper)
-    else:
-        bound_bins(running, n_bins, is_closed, missing, terms, upper)
     return score_bins(n_bins, bits, is_closed, first_code, missing, terms, floor, scratch)
