@@ -29,7 +29,7 @@ WORDS = {
     "stopped": STOPPED,
     "pooled": {
         "categorical_smoothing": 5.0, "splitter": Unbiased(pooled=True), "n_estimators": None,
-        "learning_rate": None,
+        "learning_rate": None, "max_depth": "auto",
     },
     "31 leaves": {"max_depth": None, "max_leaves": 31},
     "256 bins": {"max_bins": 256},

@@ -11,8 +11,9 @@ A splitter that is named brings defaults of its own:
     "cross_validated"    as "unbiased"
 
 The unbiased trees of "auto" are pooled (``gbt.kernels.trees.experience``). Many rounds of small
-steps serve them best; where either number is given, the other is as for named splitters. Greedy
-trees that "auto" grows have the limits of `CAREFUL`, because nothing else guards them.
+steps serve them best; where either number is given, the other is as for named splitters. With many
+rows they go deeper, as far as leaves of equal size keep `ROWS_OF_LEAF`. Greedy trees that "auto"
+grows have the limits of `CAREFUL`, because nothing else guards them.
 """
 
 from collections.abc import Mapping
@@ -37,6 +38,8 @@ GUARDED: dict[str, Any] = {
 POOLED = Unbiased(pooled=True)
 # Rounds and learning rate of pooled trees that see fewer rows than this.
 ROUNDS = {FEW: (1000, 0.02), np.inf: (700, 0.07)}
+DEPTH = 6
+ROWS_OF_LEAF = 32
 CAREFUL = AS_XGBOOST | {"min_child_weight": 1e-3, "min_samples_leaf": 20, "max_bins": 256}
 BY_SPLITTER = {"greedy": AS_XGBOOST, "unbiased": GUARDED, "cross_validated": GUARDED}
 LARGEST_UNBIASED = 200_000  # rows, up to which "auto" grows unbiased trees
@@ -61,6 +64,9 @@ def chosen(asked: Mapping[str, Any], n_rows: int) -> dict[str, Any]:
         rounds, rate = next(ROUNDS[most] for most in ROUNDS if n_rows < most)
         wanted = wanted | {"n_estimators": rounds, "learning_rate": rate}
     left_open = {name: value for name, value in wanted.items() if asked[name] is None}
+    if isinstance(asked["max_depth"], str):  # "auto"
+        full = max(n_rows // ROWS_OF_LEAF, 1).bit_length() - 1
+        left_open["max_depth"] = max(DEPTH, full) if is_pooled else DEPTH
     return {**asked, **left_open, "splitter": splitter}
 
 

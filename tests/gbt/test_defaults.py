@@ -62,6 +62,19 @@ def test_rounds_go_with_the_steps(n, rounds, rate):
     assert (found["n_estimators"], found["learning_rate"]) == (rounds, rate)
 
 
+@pytest.mark.parametrize(
+    ("n", "depth"),
+    [(5, 6), (4095, 6), (4096, 7), (10_000, 8), (100_000, 11), (200_000, 12), (200_001, 6)],
+)
+def test_pooled_trees_of_many_rows_go_deeper(n, depth):
+    """Leaves of equal size have 32 rows or more: 10,000 / 2^8 is 39, 10,000 / 2^9 is 20."""
+    assert chosen(GBTRegressor().get_params(), n)["max_depth"] == depth
+    for given in (None, 3):
+        assert chosen(GBTRegressor(max_depth=given).get_params(), n)["max_depth"] == given
+    for splitter in ("greedy", "unbiased", "cross_validated"):
+        assert chosen(GBTRegressor(splitter=splitter).get_params(), n)["max_depth"] == 6
+
+
 def test_the_limits_matter():
     """Else the test above could not fail."""
     models = [
