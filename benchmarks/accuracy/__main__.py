@@ -69,15 +69,14 @@ def loss_and_seconds(task: Task, trainer: str, n_rows: int, repetition: int):
     """Return the loss of one trainer, divided by that of the constant, and its processor time."""
     train, X, y, of_constant = drawn(task, n_rows, repetition)
     asked = task.kind, train, X, repetition
-    parameters = ours.settings().get(trainer)
     # One thread each: where cores are shared, threads that wait for each other take very long.
     with warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter("ignore")
         start = time.process_time()
-        if parameters is None:
-            predicted = others.predict(trainer, *asked)
+        if ours.is_ours(trainer):
+            predicted = ours.predict(ours.parameters_of(trainer), *asked)
         else:
-            predicted = ours.predict(parameters, *asked)
+            predicted = others.predict(trainer, *asked)
         seconds = time.process_time() - start
     return loss_of(task.kind, y, predicted) / of_constant, seconds
 

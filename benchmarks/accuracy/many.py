@@ -24,8 +24,8 @@ ON_DISK = (Task("adult", "class"), Task("amazon_employee_access", "class"))
 LIGHTGBM = "LightGBM, stopped"
 GREEDY = "greedy, 20 rows, weight .001, 256 bins"
 WAYS = (
-    "unbiased, pooled", "unbiased, pooled, 1000 x .05", "unbiased, pooled, 500 x .1", GREEDY,
-    f"{GREEDY}, stopped", STATISTICS, LIGHTGBM,
+    "unbiased, pooled", "unbiased, pooled, depth 6", "unbiased, pooled, 1000 x .05",
+    "unbiased, pooled, 500 x .1", GREEDY, f"{GREEDY}, stopped", STATISTICS, LIGHTGBM,
 )  # fmt: skip
 DEFAULT = WAYS[0]
 

@@ -52,9 +52,10 @@ CHANGES: dict[str, tuple[str, ...]] = {
         "smoothing 5", "smoothing 20", "smoothing 5, 200 x .1", "smoothing 5, 500 x .05",
         "smoothing 5, 1000 x .03", "smoothing 5, 1000 x .05", "pooled", "pooled, stopped",
         "pooled, 200 x .1", "pooled, 500 x .1", "pooled, 1000 x .02", "pooled, 1000 x .05",
-        "pooled, 2000 x .02", "smoothing 5, columns .5, 500 x .05", "smoothing 5, stopped",
-        "3 rows a leaf", "5 rows a leaf", "lambda .1", "lambda 5", "columns .7", "columns .5",
-        "rows .7", "200 x .05", "200 x .1", "400 x .1", "500 x .05", "depth 4", "depth 8",
+        "pooled, 2000 x .02", "pooled, depth 4", "pooled, depth 8",
+        "smoothing 5, columns .5, 500 x .05", "smoothing 5, stopped", "3 rows a leaf",
+        "5 rows a leaf", "lambda .1", "lambda 5", "columns .7", "columns .5", "rows .7",
+        "200 x .05", "200 x .1", "400 x .1", "500 x .05", "depth 4", "depth 8",
         "31 leaves", "stopped",
     ),
     "cross-validated": (
@@ -91,12 +92,21 @@ def change_of(name: str) -> dict:
 
 
 def settings() -> dict[str, dict]:
-    """Return the parameters of every setting by its name."""
-    return {
-        f"{splitter}, {name}" if name else splitter: BEGIN[splitter] | change_of(name)
-        for splitter, names in CHANGES.items()
-        for name in names
-    }
+    """Return the parameters of every setting that is compared by its name."""
+    pairs = ((splitter, name) for splitter, names in CHANGES.items() for name in names)
+    names = [f"{splitter}, {name}" if name else splitter for splitter, name in pairs]
+    return {name: parameters_of(name) for name in names}
+
+
+def is_ours(name: str) -> bool:
+    """Say whether a name is that of a setting of ours, compared or not."""
+    return name.split(", ")[0] in BEGIN
+
+
+def parameters_of(name: str) -> dict:
+    """Return the parameters of a setting: "unbiased, pooled, depth 6", say."""
+    splitter, _, change = name.partition(", ")
+    return BEGIN[splitter] | change_of(change)
 
 
 def predict(

@@ -3,9 +3,10 @@
     python -m benchmarks.speed.losses --write
 
 All grow 100 trees of depth 6 with rate 0.1 on twenty columns of numbers, columns prepared within
-the time; ours look at all cuts, or with ``max_bins=256`` as the others at 255 a column. Fits come in turn, a ratio is that of
-neighbouring runs, and the table has the medians. What the fits are worth stands beside: concordance
-or NDCG on as many rows, or queries, that they have not seen. Needs the extra ``peers``.
+the time; ours look at all cuts, or with ``max_bins=256`` at 255 a column as the others do. Fits
+come in turn, a ratio is that of neighbouring runs, and the table has the medians. What the fits are
+worth stands beside: concordance or NDCG on as many rows, or queries, that they have not seen. Needs
+the extra ``peers``.
 """
 
 import statistics
