@@ -84,7 +84,7 @@ def unwrapped(model: Any, is_fitted: bool = True) -> Any:
     parts = [
         _PARTS[part] for part in _PARTS if hasattr(model, part) and (is_part or part != "estimator")
     ]
-    if hasattr(model, "transform") and not hasattr(model, "predict"):
+    if hasattr(model, "transform") and not hasattr(type(model), "predict"):
         raise TypeError(f"{name} is a step before a model; give the whole pipeline.")
     if not parts and not is_fitted:
         raise TypeError(f"{name} is no model of trees, but fits others: give one of these.")

@@ -51,6 +51,7 @@ def test_over_rows_it_is_the_mean_of_predictions(ensemble, data):
         assert_close(curve.at([x])[0], by_definition(ensemble, X, k, x), size_of(ensemble))
     assert_close(curve.shares.sum(), 1.0, 1.0)
     assert_close(curve.mean(), curve.at(X[:, k]).mean(), size_of(ensemble))
+    assert_close(curve.spread() ** 2, curve.at(X[:, k]).var(), size_of(ensemble) ** 2)
 
 
 def table(n=300, seed=0):

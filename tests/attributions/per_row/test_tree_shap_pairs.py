@@ -33,6 +33,7 @@ def test_they_are_those_of_the_definition(ensemble, data):
             for tree in ensemble.trees
         )
         assert_close(found.values[i], expected, size, k=1024)
+        assert_same(found.main_effects()[i], np.diagonal(found.values[i]))
 
 
 @pytest.mark.parametrize("max_depth", [1, 3, 6, 10])

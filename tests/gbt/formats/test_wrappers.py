@@ -15,7 +15,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
-from attributions import permutation, predecomp, tree_inner
+from attributions import cross_fit, permutation, predecomp, tree_inner
 from gbt.formats import as_ensemble
 from tests.greedy import GreedyClassifier
 
@@ -102,6 +102,11 @@ def test_the_model_that_is_advised_is_taken(wrapper):
         as_ensemble(model)
     advice = re.search(r"as (model\S*) is,", str(refusal.value)).group(1)
     assert as_ensemble(eval(advice, {"model": model})).n_features == 3
+
+
+def test_a_stack_that_is_not_fitted_is_no_step():
+    with pytest.raises(TypeError, match="StackingClassifier is no model of trees, but fits others"):
+        cross_fit(StackingClassifier([("one", classifier())]), X, LABELS)
 
 
 def test_a_part_of_a_calibrated_model_says_where_the_model_is():

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from attributions.testing import ensembles, rows_for
 from gbt.losses.half import HalfLogistic
+from gbt.model.ensemble import Ensemble
 from gbt.model.predictor import ROWS_AT_ONCE
 from tests.asserts import assert_same, assert_sums_of_rows, assert_valid_ensemble
 from tests.greedy import GreedyRegressor
@@ -71,6 +72,9 @@ def test_arrays_cannot_be_changed_and_trees_are_views(ensemble):
 def test_a_table_of_another_width_is_refused(ensemble):
     with pytest.raises(ValueError, match=f"needs a table with {ensemble.n_features} columns"):
         ensemble.raw_predict(np.zeros((2, ensemble.n_features + 1)))
+    for no_table in ([0.0] * ensemble.n_features, np.zeros((1, 2, ensemble.n_features))):
+        with pytest.raises(ValueError, match=f"needs a table with {ensemble.n_features} columns"):
+            ensemble.raw_predict(no_table)
 
 
 def test_other_columns_are_refused_where_both_have_names():
@@ -90,6 +94,16 @@ def test_other_columns_are_refused_where_both_have_names():
     ):
         with pytest.raises(ValueError, match=words):
             model.raw_predict(pd.DataFrame(X, columns=names))
+
+
+def test_trees_with_levels_are_laid_end_to_end():
+    X = pd.DataFrame({"word": pd.Categorical(list("abcdeabcde"))})
+    model = GreedyRegressor(n_estimators=2, min_child_weight=1).fit(X, np.arange(10)).ensemble_
+    facts = {name: getattr(model, name) for name in ("base_score", "loss", "feature_names")}
+    facts |= {"learning_rate": model.learning_rate, "reg_lambda": model.reg_lambda}
+    again = Ensemble.from_trees(model.trees, categories=model.categories, **facts)
+    again.validate()
+    assert_same(again.raw_predict(X), model.raw_predict(X))
 
 
 def test_a_model_has_no_more_trees_than_it_has():
