@@ -48,7 +48,7 @@ from gbt.parallel.chunks import Chunk, refuse_chunks
 from gbt.tables.categories import Categories, EncodedRows, encode
 from gbt.tables.given import Table
 from gbt.tables.level_sets import LevelSets
-from gbt.tables.names import refuse_other_columns
+from gbt.tables.names import refuse_number, refuse_other_columns
 from gbt.tables.sparse_rows import SparseRows, as_type, with_zeros_missing
 
 if TYPE_CHECKING:
@@ -292,11 +292,7 @@ class Ensemble(Nodes):
         refuse_other_columns(table, self.feature_names)
         table = encode(table, self.categories, self.feature_names, self.unseen_is_missing)
         rows = table.as_floats({True: np.nan, False: 0.0, None: None}[self.unstored_is_missing])
-        if rows.ndim != 2 or rows.shape[1] != self.n_features:
-            raise ValueError(
-                f"X has shape {rows.shape}; the model needs a table with {self.n_features} columns,"
-                f" the first of them {self.feature_names[0]!r}."
-            )
+        refuse_number(rows.shape, self.feature_names)
         single = np.float32 in (self.input_dtype, rows.dtype)
         rows = as_type(rows, np.float32 if single else np.float64)
         rows = with_zeros_missing(rows, ZERO_WITHIN) if self.zero_is_missing else rows

@@ -107,7 +107,7 @@ def refuse_other_columns(table: Any, feature_names: tuple[str, ...]) -> None:
     shape: tuple[int, ...] = getattr(table.given, "shape", None) or table.cells.shape
     if names is None:
         if len(shape) == 2:
-            _refuse_number(shape, feature_names)
+            refuse_number(shape, feature_names)
         return
     numbers, of_model = _numbers(names), _numbers(feature_names)
     are_named = not (are_numbers(names) or are_numbers(feature_names))
@@ -118,7 +118,7 @@ def refuse_other_columns(table: Any, feature_names: tuple[str, ...]) -> None:
             f"{_listed(' Not of the model: ', names, feature_names)}"
             " Select them by feature_names."
         )
-    _refuse_number(shape, feature_names)
+    refuse_number(shape, feature_names)
     differing = [
         k
         for k, pair in enumerate(zip(names, feature_names, strict=True))
@@ -141,9 +141,9 @@ def refuse_other_columns(table: Any, feature_names: tuple[str, ...]) -> None:
         )
 
 
-def _refuse_number(shape: tuple[int, ...], feature_names: tuple[str, ...]) -> None:
-    """Raise ValueError if these are not as many columns as a model has."""
-    if shape[1] != len(feature_names):
+def refuse_number(shape: tuple[int, ...], feature_names: tuple[str, ...]) -> None:
+    """Raise ValueError if this is no table of as many columns as a model has."""
+    if len(shape) != 2 or shape[1] != len(feature_names):
         raise ValueError(
             f"X has shape {tuple(shape)}; the model needs a table with {len(feature_names)}"
             f" columns, the first of them {feature_names[0]!r}."

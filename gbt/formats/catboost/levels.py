@@ -19,7 +19,7 @@ from gbt.formats.listed_levels import Listed
 from gbt.parallel.chunks import refuse_chunks
 from gbt.tables.categories import Categories, Level, learn
 from gbt.tables.given import Table
-from gbt.tables.names import refuse_other_columns
+from gbt.tables.names import refuse_number, refuse_other_columns
 
 Hashed = dict[int, np.ndarray]  # by column: the number of each level's hash in the model
 
@@ -34,10 +34,7 @@ def levels_of(model: Model, X: Any) -> Categories | None:
     names = model.feature_names
     if X is not None:
         refuse_chunks(X)
-        if np.shape(X)[1:] != (len(names),):
-            raise ValueError(
-                f"X has shape {np.shape(X)}; the model needs a table with {len(names)} columns."
-            )
+        refuse_number(np.shape(X), names)
         table = Table(X)
         refuse_other_columns(table, names)
         levels, _ = learn(table, [*model.categorical], names)
