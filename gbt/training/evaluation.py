@@ -287,11 +287,8 @@ class _Watched:
 class _Stage(BaseEstimator):
     """A fitted estimator whose predictions are given, for scorers to call."""
 
-    def __init__(self, prediction: Any = None):
+    def __init__(self, prediction: Any):
         self.prediction = prediction
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return True
 
 
 class _RegressorStage(RegressorMixin, _Stage):

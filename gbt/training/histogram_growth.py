@@ -105,10 +105,6 @@ class HistogramGrowth:
         self.for_guests = helpers if plan.has_guest else []
         self.features: np.ndarray | None = None  # that a tree may split on
 
-    def set_learning_rate(self, rate: float) -> None:
-        """Multiply the steps of the next trees by this."""
-        self.rules["learning_rate"] = rate
-
     def help(self) -> bool:
         """Help with the tree that another thread grows, if one may; say whether one did."""
         try:

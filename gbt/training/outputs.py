@@ -102,7 +102,7 @@ class Outputs:
         growing: list[HistogramGrowth] = []  # a tree, at present
 
         def grow_what_waits(training: Training, growth: HistogramGrowth) -> None:
-            growth.set_learning_rate(learning_rate)
+            growth.rules["learning_rate"] = learning_rate
             try:
                 for k in waiting:
                     if derivatives is not None:
