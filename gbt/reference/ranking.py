@@ -40,12 +40,6 @@ def orders(f: np.ndarray) -> list[tuple[int, ...]]:
     return [o for o in permutations(range(len(f))) if all(np.diff(f[list(o)]) <= 0)]
 
 
-def ndcg(y: np.ndarray, f: np.ndarray, at: int | None = None) -> float:
-    """Return the NDCG of one query."""
-    mean = np.mean([dcg(y[list(order)], at) for order in orders(f)])
-    return float(mean) / dcg(np.sort(y)[::-1], at)
-
-
 def even_weight(y: np.ndarray, f: np.ndarray, i: int, j: int) -> float:
     """Return what a pair weighs in the pairwise loss."""
     return 1 / len(y)
