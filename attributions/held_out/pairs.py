@@ -94,9 +94,7 @@ def tree_inner_pairs(
         add_to_pairs(spots, up, step, credits, -rows.weight[some] * gradient, by_pair)
         return rows.per_unit_of_step(by_pair), None
 
-    rows_per_block = rows.rows_at_once
-    if ensemble.loss.is_by_row:
-        rows_per_block = max(1, min(rows_per_block, NUMBERS_AT_ONCE // max(len(codes), 1)))
+    rows_per_block = max(1, min(rows.rows_at_once, NUMBERS_AT_ONCE // max(len(codes), 1)))
     sums = sum_over_rows(contributions, len(rows.X), n_jobs, rows.groups, rows_per_block)
     return PairAttribution(
         values=sums.total,

@@ -50,12 +50,6 @@ class Point(NamedTuple):
         n_rows = len(problem.rows.leaves)
         return cls(np.zeros(problem.tree.n_nodes), np.zeros(problem.n_raw), np.zeros(n_rows))
 
-    def towards(self, other: "Point", share: float) -> "Point":
-        """Return the point a share of the way to another point."""
-        return Point(
-            *(here + share * (there - here) for here, there in zip(self, other, strict=True))
-        )
-
 
 def minimise(
     problem: StumpProblem,
@@ -78,7 +72,7 @@ def minimise(
         for _ in range(MAX_HALVINGS):
             if after <= cost + 1e-12 * abs(cost):
                 break
-            there = here.towards(there, 0.5)
+            there = Point(*(a + 0.5 * (b - a) for a, b in zip(here, there, strict=True)))
             after = objective(problem, there, penalties)
         moved = np.abs(there.predictor - here.predictor).max()
         here, cost = there, after

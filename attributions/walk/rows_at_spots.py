@@ -108,13 +108,12 @@ class RowsAtSpots(Rows):
             gradient[own], hessian[own] = g, h
         return gradient, hessian
 
-    def stages(self, rows: slice, spots: Spots | None = None) -> Iterator[Stage]:
+    def stages(self, rows: slice, spots: Spots) -> Iterator[Stage]:
         """Yield the derivatives of a block of rows before all trees, some trees at a time.
 
         Every stage is written to the same arrays, because new memory takes longer to fill.
         """
         raw, ensemble, loss = self.start(rows), self.ensemble, self.ensemble.loss
-        spots = self.spots(rows) if spots is None else spots
         if self.are_odds:
             spots = spots._replace(value=self.moved)
         y = self.y[rows] if loss.is_by_row else self.prepared  # of all rows
