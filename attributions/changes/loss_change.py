@@ -132,7 +132,7 @@ def loss_change(
         change.to_frame().sort_values("difference")
     """
     before, after = (
-        rows_in_memory(model, *given_together(given, name, "groups")).without_zero_weight()
+        rows_in_memory(model, *given_together(given, name, "groups"))
         for name, given in (("rows_before", rows_before), ("rows_after", rows_after))
     )
     for rows in (before, after):
@@ -175,7 +175,6 @@ def compare(
         rows_in_memory(model, _own_columns(model, X), y, sample_weight, groups)
         for model in (model_a, model_b)
     ]
-    both = [rows.without_zero_weight() for rows in both]
     losses = [rows.ensemble.loss for rows in both]
     if losses[0].name != losses[1].name or losses[0].n_outputs != losses[1].n_outputs:
         raise ValueError(
