@@ -63,7 +63,8 @@ def is_splitter(value: Any) -> bool:
     if isinstance(value, str | bytes):  # bytes have a method split, too
         return value in ("auto", *POLICIES)
     is_asked = any(callable(getattr(value, name, None)) for name in ("split", "judges"))
-    return is_asked and not isinstance(value, type)
+    cuts_rows = hasattr(value, "get_n_splits")  # for cross-validation, as KFold does
+    return is_asked and not cuts_rows and not isinstance(value, type)
 
 
 def is_depth(value: Any) -> bool:
