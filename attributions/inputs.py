@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from attributions.options import check_one_of
-from gbt.formats import as_ensemble
+from gbt.formats import as_ensemble, import_model
 from gbt.model.ensemble import Ensemble
 from gbt.parallel.chunks import Chunk
 from gbt.tables import targets
@@ -182,12 +182,13 @@ def as_weight(sample_weight: Any, n_rows: int, *, may_be_zero: bool = False) -> 
 NEEDED = {"hessians", "values"}
 
 
-def has_lost_sums(model: Any) -> bool:
+def has_lost_sums(model: Any, X: Any = None) -> bool:
     """Say whether a model lacks sums of its nodes that new rows cannot be judged without.
 
-    CatBoost's classifiers and scikit-learn's gradient boosting do not keep them, among others.
+    CatBoost's classifiers and scikit-learn's gradient boosting do not keep them, among others. Rows
+    ``X`` go along where they tell the model's levels.
     """
-    return not as_ensemble(model).statistics >= NEEDED
+    return not import_model(model, X).ensemble.statistics >= NEEDED
 
 
 def trees_of(model: Any, X: Any = None, training: Any = None, columns: str = "given") -> Ensemble:
@@ -198,10 +199,10 @@ def trees_of(model: Any, X: Any = None, training: Any = None, columns: str = "gi
     credited to the columns that a pipeline is given, or to those that its steps hand over.
     """
     check_one_of(("given", "transformed"), columns=columns)
-    if training is None or not has_lost_sums(model):
+    rows = None if training is None else as_training(training)
+    if rows is None or not has_lost_sums(model, rows.X):
         ensemble = as_ensemble(model)
     else:
-        rows = as_training(training)
         ensemble = as_ensemble(model, rows.X, rows.y, rows.sample_weight, rows.init_score)
     ensemble = named_as(ensemble, X)
     if columns == "given" or ensemble.credit is None:

@@ -5,7 +5,7 @@ All measures take rows in the same way, from a table in memory or, by chunks, fr
     model  ->  Intake  --.                    the trees, and the labels of their targets
                           }-->  Rows          checked and converted: X, y, weight, ...
     Chunk of a table   --'       |
-                                 +-> Tally    how many, whether any counts, how many were seen
+                                 +-> Tally    how many, and how many of them were seen
 
 `AllRows` stands for either kind of table: rows in memory are checked once, chunks by the workers
 that hold them, at every walk. `RowsInBatches` are read from a file at every walk. A measure that
@@ -65,26 +65,27 @@ class Intake:
 
 @dataclass(eq=False)
 class Rows:
-    """Some rows, checked and converted for a model, which is an `Intake`."""
+    """Rows that weigh something, checked and converted for a model, an `Intake`; maybe none."""
 
     model: Any
     X: Any  # (n, p), or SparseRows
-    y: np.ndarray  # (n,), or (n, K) for K targets; empty where no target is needed
+    y: np.ndarray  # (n,), or (n, K) for K targets; (n, 0) where no target is needed
     weight: np.ndarray  # (n,)
     groups: Groups | None = None
     init_score: np.ndarray | None = None  # (n, K) if the model has starts (``gbt.model.starts``)
     is_part: bool = False  # a chunk, which is checked and converted anew for every walk
 
     need_targets: ClassVar[bool] = True
+    keep_all: ClassVar[bool] = False  # those of weight 0, too
     # Whether a row's loss may depend on all other rows, or on those of its query.
     asks_all_at_once: ClassVar[bool] = False
     asks_queries_at_once: ClassVar[bool] = False
 
     @classmethod
     def of(cls, model: Any, given: Chunk) -> Self:
-        """Check and convert the rows, with their targets, weights, groups and starting values."""
+        """Check and convert the rows, with all that is given beside, before any are left out."""
         X = as_rows(model.ensemble, given.X)
-        n, y, groups = len(X), np.empty(0), given.groups
+        n, y, groups = len(X), np.empty((len(X), 0)), given.groups
         for name in ("y", "sample_weight", "groups", "init_score"):
             beside = getattr(given, name)
             warn_of_other_order(given.X, beside, stacklevel=4, name=name)  # at the measure's call
@@ -102,15 +103,11 @@ class Rows:
             refuse_weights(model.ensemble.loss, y, weight)
             if groups is not None and model.ensemble.loss.has_queries:
                 groups.refuse_to_cut(y[:, 1])
-        return cls(
-            model,
-            X,
-            y,
-            weight,
-            groups,
-            checked_init_score(model.ensemble, given.init_score, n) if cls.need_targets else None,
-            given.is_part,
-        )
+        start = None
+        if cls.need_targets:
+            start = checked_init_score(model.ensemble, given.init_score, n)
+        rows, counts = cls(model, X, y, weight, groups, start, given.is_part), weight > 0
+        return rows if cls.keep_all or counts.all() else rows.at(np.flatnonzero(counts))
 
     @classmethod
     def _refuse_loss_of_all(cls, loss: Loss, given: Chunk) -> None:
@@ -139,16 +136,9 @@ class Rows:
         init_score = None if self.init_score is None else self.init_score[rows]
         return start_of(self.ensemble, rows.stop - rows.start, init_score)
 
-    def without_zero_weight(self) -> Self:
-        """Return the rows of positive weight; a chunk may have none."""
-        kept = self.weight > 0
-        return self if kept.all() else self.at(np.flatnonzero(kept))
-
     def at(self, places: np.ndarray) -> Self:
         """Return the rows at some places."""
-        groups = self.groups
-        if groups is not None:
-            groups = Groups.of(groups.labels[groups.of_row[places]], len(places))
+        groups = None if self.groups is None else self.groups.at(places)
         X, y, weight = take(self.X, places), self.y[places], self.weight[places]
         start = None if self.init_score is None else self.init_score[places]
         return replace(self, X=X, y=y, weight=weight, groups=groups, init_score=start)
@@ -193,7 +183,6 @@ class Tally:
 
     n_rows: int
     n_seen: int
-    weight: float
     at_root: float
 
     @classmethod
@@ -202,7 +191,7 @@ class Tally:
         ensemble, at_root = rows.ensemble, nan
         if rows.is_part and rows.need_targets and ensemble.seen_rows is None:
             at_root = rows.at_root
-        return cls(len(rows.X), rows.count_seen(n_jobs), float(rows.weight.sum()), at_root)
+        return cls(len(rows.X), rows.count_seen(n_jobs), at_root)
 
     def __add__(self, other: "Tally") -> "Tally":
         """Return the tally of the rows of both."""
@@ -239,9 +228,7 @@ class AllRows:
         return sums, tally.n_rows
 
     def check(self, tally: Tally) -> None:
-        """Refuse rows whose weights are all 0; warn of rows that the model has seen."""
-        if not tally.weight:
-            raise ValueError("sample_weight is 0 for all rows; at least one must weigh something.")
+        """Warn of rows that the model has seen."""
         n_seen = tally.n_seen or tally.n_rows * self.are_those_of_training(tally.at_root)
         warn_of_seen_rows(n_seen, tally.n_rows)
 

@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.utils.validation import _num_samples
 
 from attributions.changes.contrasts import Difference, combination, difference
 from attributions.changes.differences import Differences, stacked
@@ -262,17 +263,17 @@ class AttributionByLabel(tables.ShownAsTable):
 
 @dataclass(frozen=True, eq=False)
 class LabelledRows:
-    """The rows of all labels that weigh something; of Dask they stay where they are."""
+    """The rows of all labels; of Dask they stay where they are."""
 
     rows: AllRows
     labels: Labels
     by: Any
-    weights: np.ndarray  # of each label
+    weight: np.ndarray  # of each row
 
     @classmethod
     def of(cls, rows: AllRows, by: Any) -> "LabelledRows":
-        """Tell the rows' labels; those that weigh nothing have none."""
-        labels = Labels.of(by, len(in_memory(by) if rows.rows is None else rows.rows.X))
+        """Tell the rows' labels and weights."""
+        labels = Labels.of(by, _num_samples(in_memory(by) if rows.rows is None else rows.given.X))
         given = rows.given.sample_weight
         if rows.rows is None and not all(is_in_chunks(g) for g in (by, given) if g is not None):
             raise ValueError(
@@ -282,21 +283,28 @@ class LabelledRows:
         weight = np.ones(len(labels.of_row))
         if given is not None:
             weight = np.asarray(in_memory(given), dtype=np.float64)
-        weights = np.bincount(labels.of_row, weight)
-        if not weights.all():
-            empty = label_text(labels.names[int(np.argmin(weights))])
+        found = cls(rows, labels, by, weight)
+        if not found.weights.all():
+            empty = label_text(labels.names[int(np.argmin(found.weights))])
             raise ValueError(f"All rows of the label {empty} have a weight of 0; leave them out.")
-        labels = replace(labels, of_row=np.where(weight > 0, labels.of_row, -1))
-        return cls(rows, labels, by, weights)
+        return found
+
+    @property
+    def weights(self) -> np.ndarray:
+        """The weight of each label."""
+        return np.bincount(self.labels.of_row, self.weight)
+
+    @property
+    def of_row(self) -> np.ndarray:
+        """The number of the label of each row that weighs something."""
+        return self.labels.of_row[self.weight > 0]
 
     def of_label(self, number: int) -> AllRows:
         """Return the rows of a label."""
-        rows, at_hand = self.rows, self.labels.rows_of(number)
+        rows = self.rows
         if rows.rows is not None:
-            return replace(rows, rows=rows.rows.at(at_hand))
-        lazily = self.by == self.labels.names[number]
-        if rows.given.sample_weight is not None:
-            lazily &= rows.given.sample_weight > 0
+            return replace(rows, rows=rows.rows.at(np.flatnonzero(self.of_row == number)))
+        lazily, at_hand = self.by == self.labels.names[number], self.labels.of_row == number
         picked = {
             name: given[lazily] if is_in_chunks(given) else np.asarray(given)[at_hand]
             for name, given in zip(Chunk._fields[:5], rows.given[:5], strict=True)
@@ -316,8 +324,8 @@ class LabelledRows:
 def each_label(rows: AllRows, by: Any, judge: Callable[[AllRows], GlobalAttribution]) -> Any:
     """Return the `AttributionByLabel` of rows, judged label by label; ``by`` has one a row."""
     labelled = LabelledRows.of(rows, by)
-    names, of_row = labelled.labels.names, labelled.labels.of_row
-    if np.bincount(of_row[of_row >= 0]).max() < FEWEST:
+    names = labelled.labels.names
+    if np.bincount(labelled.of_row).max() < FEWEST:
         raise ValueError(
             f"by has {len(names):,} labels, none of them of {FEWEST} rows, the fewest that can"
             " judge. Give labels of more rows, as months are: by.dt.to_period('M') of times."

@@ -13,6 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.utils import _safe_indexing
 
 from attributions.changes.contrasts import combination, difference
 from attributions.changes.differences import Differences, stacked
@@ -23,6 +24,7 @@ from attributions.names import find_feature
 from attributions.options import imported, whole
 from attributions.plots import ForWhomDisplay
 from attributions.results import tables
+from gbt.tables.given import collected
 
 RULE_WIDTH = 160  # of a printed rule, which a cut in its middle would make useless
 
@@ -149,8 +151,9 @@ def for_whom(
     rows = rows_in_memory(model, X, y, sample_weight, groups)
     rows.warn_if_seen(n_jobs)
     k = find_feature(feature, rows.ensemble.credited_names)
-    telling, kept = Telling.of(rows, X, columns), np.flatnonzero(rows.weight > 0)
-    rows, telling = rows.at(kept), telling.at(kept)
+    if sample_weight is not None:  # words of rows that are left out are no levels
+        X = _safe_indexing(collected(X), np.flatnonzero(sample_weight))
+    telling = Telling.of(rows, X, columns)
     halves = _halves(rows, random_state)
     (for_finding, for_confirming), (first, second) = map(rows.at, halves), map(telling.at, halves)
     _, adds = saved_by_features(for_finding, n_jobs)

@@ -38,10 +38,6 @@ class Labels:
         is_ordered = array.dtype.kind in "iufM" or not any(isinstance(n, str | bool) for n in names)
         return cls(names, found.of_row, is_ordered)
 
-    def rows_of(self, number: int) -> np.ndarray:
-        """Return the places of the rows of a label."""
-        return np.flatnonzero(self.of_row == number)
-
 
 def label_text(label: Any) -> str:
     """Return a label as it is shown: a time without what is 0 in it."""

@@ -18,12 +18,14 @@ from attributions.changes.worth import Worth, rows_in_memory
 from attributions.inputs import given_together, trees_of
 from attributions.names import find_feature
 from attributions.options import imported, whole
+from attributions.plots import LossChangeDisplay
 from attributions.results import tables
 from gbt.tables.given import collected
 from gbt.tables.names import column_names
 
 if TYPE_CHECKING:
     import pandas
+    from matplotlib.axes import Axes
 
 N_SHOWN = 12
 NOT_FEATURES = 3  # parts that come first
@@ -97,6 +99,22 @@ class LossChange(tables.ShownAsTable):
         title = "Mean loss of a row and its parts, 95 % intervals of all parts together"
         return tables.ShownTable(title, columns, tables.more(len(self.values) - len(order), "part"))
 
+    def plot(
+        self,
+        *,
+        max_display: int | None = N_SHOWN,
+        ax: "Axes | None" = None,
+        title: str | None = None,
+        figsize: tuple[float, float] | None = None,
+    ) -> LossChangeDisplay:
+        """Draw how much each part adds to the change, with intervals that hold together.
+
+        Blue is less loss and vermilion more; ``max_display`` parts are shown, those that changed
+        most. Parameters are those of ``GlobalAttribution.plot``.
+        """
+        display = LossChangeDisplay(self, max_display=max_display)
+        return display.plot(ax, title=title, figsize=figsize)
+
 
 def _shown(found: Differences) -> tuple[np.ndarray, ...]:
     """Return values, ends of intervals and p-values."""
@@ -132,7 +150,7 @@ def loss_change(
         change.to_frame().sort_values("difference")
     """
     before, after = (
-        rows_in_memory(model, *given_together(given, name, "groups")).without_zero_weight()
+        rows_in_memory(model, *given_together(given, name, "groups"))
         for name, given in (("rows_before", rows_before), ("rows_after", rows_after))
     )
     for rows in (before, after):
@@ -175,7 +193,6 @@ def compare(
         rows_in_memory(model, _own_columns(model, X), y, sample_weight, groups)
         for model in (model_a, model_b)
     ]
-    both = [rows.without_zero_weight() for rows in both]
     losses = [rows.ensemble.loss for rows in both]
     if losses[0].name != losses[1].name or losses[0].n_outputs != losses[1].n_outputs:
         raise ValueError(

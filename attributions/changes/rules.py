@@ -41,7 +41,7 @@ class Telling(NamedTuple):
             table = Table(steps.in_order(X.toarray() if issparse(X) else X))
             columns = [as_numbers(table, k) for k in chosen]
         if names is None:
-            most = np.count_nonzero(rows.weight) // FEWEST_IN_GROUP
+            most = len(rows.X) // FEWEST_IN_GROUP
             kept = [j for j, (_, levels) in enumerate(columns) if len(levels or ()) <= most]
             chosen, columns = [chosen[j] for j in kept], [columns[j] for j in kept]
         if not columns:

@@ -212,7 +212,7 @@ def _shuffled_columns(shuffling: Shuffling, given: Chunk) -> GlobalAttribution:
     order_of = partial(random_order, shuffling.seed, n)
     pairs = [(k, r) for k in range(p) for r in range(shuffling.n_repeats)]
     name, score = predictions.score(shuffling.metric, given.y)
-    method, tally = f"permutation({name})", Tally(n, 0, float(n), nan)
+    method, tally = f"permutation({name})", Tally(n, 0, nan)
     scores = map(score, shuffled_tables(table, pairs, order_of))
     of_all = Shuffled.of(method, tally, groups, order_of, pairs, score(table), scores, p)
     return of_all.result(predictions.names)

@@ -74,8 +74,8 @@ def held_out_gain(
         order grades, with the queries of the rows as ``groups``; or two columns, the grade and the
         number of the query.
     sample_weight : array of shape (n,), optional
-        Not negative. In values a row of weight 3 counts as three rows. In standard errors it is one
-        draw that contributes three times as much, and a row of weight 0 a draw that added nothing.
+        Not negative; rows of weight 0 are left out. In values a row of weight 3 counts as three
+        rows, in standard errors it is one draw that contributes three times as much.
     groups : array of shape (n,), optional
         Labels of rows that belong together, such as those of one patient or of one day. Standard
         errors then count groups as independent, not rows; values do not change. With fewer than

@@ -84,8 +84,7 @@ def tree_inner(
     sample_weight : array of shape (n,), optional
         Not negative; multiplies a row's contribution. Class weights of the fit are not applied by
         themselves: give the weights of these rows to judge by the loss that the fit minimised.
-        Weights of 0 and 1 pick a subset, whose standard error allows for its chance size: rows of
-        weight 0 count as draws that added nothing.
+        Weights of 0 and 1 pick a subset, as if only its rows were given.
     training : (X, y), (X, y, sample_weight) or (X, y, sample_weight, init_score), optional
         The rows that the model was fitted on, with the weights that they had. They tell whether a
         few rows may carry a feature's sum, so that its interval and p-value are not to be relied
@@ -321,10 +320,7 @@ def _sums(
     return sum_over_rows(own, n_rows, n_jobs, rows.groups, at_once, second_moments=moments)
 
 
-def _moments(contributions: Callable, rows: JudgedRows, n_jobs: int | None) -> RowSums | None:
-    """Return sums of powers of rows' contributions; rows of weight 0 were not trained on."""
-    rows = rows.without_zero_weight()
-    if not len(rows.X):
-        return None
+def _moments(contributions: Callable, rows: JudgedRows, n_jobs: int | None) -> RowSums:
+    """Return sums of powers of rows' contributions."""
     own, at_once = partial(contributions, rows), rows.rows_at_once
     return sum_over_rows(own, len(rows.X), n_jobs, None, at_once, higher=True)

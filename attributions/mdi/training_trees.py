@@ -33,6 +33,12 @@ ROWS = ("all", "inbag", "oob", "uniform")
 OWN, FOREIGN = 1e-9, 1e-4
 
 
+class TrainingRows(Rows):
+    """All rows of a fit, as they were drawn by number, and some libraries count all."""
+
+    keep_all = True
+
+
 @dataclass(frozen=True, eq=False)
 class TrainingTrees:
     """A model with the rows that it was fitted on."""
@@ -69,7 +75,7 @@ class TrainingTrees:
         ensemble = named_as(imported.ensemble, X)
         refuse_credit(ensemble, "MDI+ (local_mdi, mdi_plus and mdi_oob)")
         intake = Intake(ensemble, labels_of(model), encode=target_encoder(model))
-        given = Rows.of(intake, Chunk(X, y, sample_weight, None, init_score))
+        given = TrainingRows.of(intake, Chunk(X, y, sample_weight, None, init_score))
         X, target, weight = with_zeros(given.X), given.y, given.weight
         if STEPS in imported.compared:
             of_rows = ensemble.refit_statistics(X, target, weight, given.init_score)

@@ -8,6 +8,7 @@ and on other axes if need be, sets ``ax_`` and ``figure_``, and returns the disp
 ``BoostingDisplay``          Importance along boosting: a curve for each feature
 ``ByLabelDisplay``           Importance by month, region or class: lines, dots or colours
 ``ForWhomDisplay``           What a feature is worth to groups of rows
+``LossChangeDisplay``        How much parts of a loss add to its change
 ``UsedUsefulDisplay``        How much the model uses each feature, and how far that helps: points
 ``PairsDisplay``             What features earned below splits on others, one square a pair
 ``CurveDisplay``             Predictions by the value of one feature, and how that is distributed
@@ -30,7 +31,12 @@ becomes a symlog axis, and its label says so. Matplotlib is imported when someth
 
 from attributions.plots.colors import BLUE, GREY, INK, VERMILION
 from attributions.plots.curves import BoostingDisplay, CurveDisplay
-from attributions.plots.importance import ByLabelDisplay, ForWhomDisplay, ImportanceDisplay
+from attributions.plots.importance import (
+    ByLabelDisplay,
+    ForWhomDisplay,
+    ImportanceDisplay,
+    LossChangeDisplay,
+)
 from attributions.plots.pairs import PairsDisplay
 from attributions.plots.rows import LocalAttributionDisplay
 from attributions.plots.tree import TreeDisplay
@@ -38,6 +44,6 @@ from attributions.plots.used_useful import UsedUsefulDisplay
 
 __all__ = [
     "BLUE", "GREY", "INK", "VERMILION", "BoostingDisplay", "ByLabelDisplay", "CurveDisplay",
-    "ForWhomDisplay", "ImportanceDisplay", "LocalAttributionDisplay", "PairsDisplay",
-    "TreeDisplay", "UsedUsefulDisplay",
+    "ForWhomDisplay", "ImportanceDisplay", "LocalAttributionDisplay", "LossChangeDisplay",
+    "PairsDisplay", "TreeDisplay", "UsedUsefulDisplay",
 ]  # fmt: skip

@@ -243,6 +243,54 @@ def _largest(values: np.ndarray) -> float:
     return float(np.nanmax(np.abs(values), initial=0.0))
 
 
+class LossChangeDisplay(Display):
+    """How much parts of a loss add to its change, with intervals that hold together.
+
+    Parameters
+    ----------
+    change : LossChange
+    max_display : int or None
+        How many parts to show at most, those that changed most; None for all.
+
+    Attributes
+    ----------
+    points_ : list of matplotlib Line2D
+    """
+
+    def __init__(self, change: Any, *, max_display: int | None = 12):
+        self.change = change
+        self.max_display = as_max_display(max_display, len(change.values))
+
+    def _draw(self, paper: Paper) -> Sheet:
+        result, (before, after) = self.change, self.change.headings
+        shown = np.argsort(-np.abs(result.values), kind="stable")[: self.max_display]
+        words = [result.parts[k] for k in shown]
+        sheet = Sheet(
+            paper, f"Where the loss went, {after} - {before}", words, (7.2, 1.6), len(shown)
+        )
+        sheet.caption("change of a row's loss, 95 % intervals of all parts together")
+        n_shown, fontsize = sheet.rows_that_fit(len(shown))
+        shown = shown[:n_shown]
+        values, ends = result.values[shown], result.changes.confidence_interval()[0, shown]
+        colors = verdict_colors(-values, -ends[:, ::-1])  # less loss helps
+        self.points_ = _points(sheet, values, ends, colors)
+        sheet.name_rows(result.parts, shown, fontsize)
+        sheet.more = share(len(shown), len(result.parts))
+        sheet.say_if_nothing(values)
+        return sheet.finish(grid="x", left=False)
+
+
+def _points(sheet: Sheet, values: np.ndarray, ends: np.ndarray, colors: list[str]) -> list[Any]:
+    """Draw values as points on their intervals, from top to bottom, and the line at 0."""
+    points: list[Any] = []
+    drawn = map(sheet.drawn_in, colors)
+    for y, (value, (low, high), color) in enumerate(zip(values, ends, drawn, strict=True)):
+        sheet.ax.hlines(y, low, high, color=color, linewidth=1.5)
+        points += sheet.ax.plot(value, y, "o", color=color, ms=6)
+    sheet.zero_line("x")
+    return points
+
+
 class ForWhomDisplay(Display):
     """What a feature is worth to groups of rows, with intervals that hold together.
 
@@ -260,20 +308,13 @@ class ForWhomDisplay(Display):
 
     def _draw(self, paper: Paper) -> Sheet:
         result, n = self.groups, len(self.groups.groups)
-        self.points_: list[Any] = []
         rules = [re.split(BETWEEN_CONDITIONS, rule) for rule in result.groups]
         n_lines = n * max(map(len, rules))
         sheet = Sheet(paper, f"For whom {result.feature} helps", result.groups, (9.0, 1.6), n_lines)
         sheet.caption(f"{UNITS['loss']}, 95 % intervals of all groups together\n(dotted: all rows)")
         _, fontsize = sheet.rows_that_fit(n_lines)
         ends = result.worth.confidence_interval()[:, 0]
-        colors = map(sheet.drawn_in, verdict_colors(result.values, ends))
-        for y, (value, (low, high), color) in enumerate(
-            zip(result.values, ends, colors, strict=True)
-        ):
-            sheet.ax.hlines(y, low, high, color=color, linewidth=1.5)
-            self.points_ += sheet.ax.plot(value, y, "o", color=color, ms=6)
-        sheet.zero_line("x")
+        self.points_ = _points(sheet, result.values, ends, verdict_colors(result.values, ends))
         sheet.ax.axvline(result.overall, color=sheet.ink, linewidth=0.8, linestyle=":")
         texts = []
         for conditions, n_rows in zip(rules, result.n_rows, strict=True):

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 KINDS = ("waterfall", "force")
 SHORT = 10  # letters of a number that is written in full
 DARKEST = 0.35  # where a swarm's colours begin on a dark background: darker ones are not seen
-ROOM = 0.14  # of the bars' width, beside them, for their numbers
+PADDING = 4  # points from a bar to its number
+LEAST_BARS = 0.1  # of the axes' width, however wide the numbers beside them are
 BESIDE = 0.75  # of the bars' width, beside them, for names in a force plot
 MOST_FORCES = 10  # features of a force plot
 N_BINS, HALF_WIDTH = 100, 0.38  # of a swarm: of the values, and of the distance between rows
@@ -146,12 +147,16 @@ class LocalAttributionDisplay(Display):
         places = np.arange(len(ends))
         bars = ax.barh(places, steps.moves, left=lefts, height=0.7, color=colors)
         ax.vlines(ends[:-1], places[:-1], places[1:], color=sheet.ink, lw=0.6, ls=":")
-        low, high = min(steps.start, *ends), max(steps.start, *ends)
-        margin = ROOM * ((high - low) or 1.0)
-        ax.set_xlim(low - margin, high + margin)
         numbers = [*map(_signed, steps.moves)]
-        ax.bar_label(bars, numbers, padding=4, fontsize=fontsize, **sheet.write)
+        ax.bar_label(bars, numbers, padding=PADDING, fontsize=fontsize, **sheet.write)
         sheet.name_rows(steps.names, steps.columns, fontsize, steps.said)
+        sheet.lay_out()
+        width = ax.get_window_extent().width * 72 / sheet.figure.dpi
+        room = max(sheet.lettering.size(number, fontsize)[0] for number in numbers)
+        room = room * 72 / sheet.figure.dpi + 2 * PADDING
+        low, high = min(steps.start, *ends), max(steps.start, *ends)
+        margin = room / max(width - 2 * room, LEAST_BARS * width) * ((high - low) or 1.0)
+        ax.set_xlim(low - margin, high + margin)
         self._write_sums(sheet, steps, fontsize)
 
     def _write_sums(self, sheet: Sheet, steps: Way, fontsize: float) -> None:

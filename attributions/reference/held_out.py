@@ -50,12 +50,13 @@ def held_out_gain(
 ) -> np.ndarray:
     """Return the held-out gain of every feature, the sum over its splits.
 
-    A split with rows on one side only is worth 0. A row of weight 3 is worth three rows.
+    A split with rows on one side only is worth 0. A row of weight 3 is worth three rows. No row has
+    the weight 0.
     """
     of_column = range(X.shape[1]) if credit is None else credit
     score = np.zeros(max(of_column) + 1)
     for tree, value, left_to_explain, u in rounds(ensemble, X, y, removes_own_work, credit):
-        for t, column, on_left, on_right in splits(tree, X, weight):
+        for t, column, on_left, on_right in splits(tree, X):
             k = of_column[column]
             e, w = weight * left_to_explain[:, k], weight * u[:, k]
             W_l, W_r = w[on_left].sum(), w[on_right].sum()
@@ -85,13 +86,12 @@ def row_parts(
 
     ``for_error``: mean e comes from the n_t rows of the node themselves, so their distances from it
     show (n_t - 1) / n_t of the variance. Where the spread is wanted and not the sum, parts are
-    multiplied by sqrt(n_t / (n_t - 1)). Here n_t counts rows of positive weight: a row of weight 3
-    is one draw.
+    multiplied by sqrt(n_t / (n_t - 1)). Here n_t counts rows: one of weight 3 is one draw.
     """
     of_column = range(X.shape[1]) if credit is None else credit
     q = np.zeros((len(X), max(of_column) + 1))
     for tree, value, left_to_explain, of_rows in rounds(ensemble, X, y, credit=credit):
-        for t, column, on_left, on_right in splits(tree, X, weight):
+        for t, column, on_left, on_right in splits(tree, X):
             k = of_column[column]
             if len(on_left) and len(on_right):
                 inside = on_left + on_right
@@ -123,15 +123,12 @@ def error_of_held_out_gain(
     return standard_error(parts, labels)
 
 
-def splits(
-    tree: Tree, X: np.ndarray, weight: np.ndarray
-) -> Iterator[tuple[int, int, list[int], list[int]]]:
-    """Yield every split: its node, its column, and the rows of weight that go left and right."""
+def splits(tree: Tree, X: np.ndarray) -> Iterator[tuple[int, int, list[int], list[int]]]:
+    """Yield every split: its node, its column, and the rows that go left and right."""
     went: dict[int, list[int]] = {t: [] for t in range(len(tree.left))}
     for i, x in enumerate(X):
-        if weight[i] > 0:
-            for _, child in pairwise(path(tree, x)):
-                went[child].append(i)
+        for _, child in pairwise(path(tree, x)):
+            went[child].append(i)
     for t in np.flatnonzero(tree.left >= 0).tolist():
         yield t, int(tree.feature[t]), went[tree.left[t]], went[tree.right[t]]
 

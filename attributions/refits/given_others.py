@@ -124,7 +124,8 @@ def given_others(
     if steps is not None:
         tables, names = [*map(steps.in_order, tables)], steps.names
         if not hasattr(regressor, "steps"):  # it is no pipeline
-            regressor = make_pipeline(*(clone(step) for _, step in steps.steps), regressor)
+            fitted = [step for _, step in steps.steps if hasattr(step, "fit")]  # not CatBoost's own
+            regressor = make_pipeline(*map(clone, fitted), regressor)
     else:
         refuse_credit(ensemble, "given_others")
     n_features = len(names)

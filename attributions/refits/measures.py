@@ -223,4 +223,4 @@ def needed_option(training: Any, measure: Callable, model: Any) -> dict[str, Any
     """
     option = as_option(training, measure)
     is_required = option and signature(measure).parameters["training"].default is Parameter.empty
-    return option if is_required or has_lost_sums(model) else {}
+    return option if is_required or has_lost_sums(model, training[0]) else {}

@@ -171,7 +171,7 @@ class GlobalAttribution(WithErrors, Shareable, tables.ShownAsTable):
         rows : LocalAttribution
             Contributions of n >= 1 rows.
         sample_weight : array of shape (n,), optional
-            Multiplies contributions; for 0 and 1 the error allows for the subset's chance size.
+            Multiplies contributions. Rows of weight 0 are left out.
         groups : array of shape (n,), optional
             Labels of rows that belong together, as for `held_out_gain`.
         """
@@ -184,9 +184,11 @@ class GlobalAttribution(WithErrors, Shareable, tables.ShownAsTable):
         values = np.ascontiguousarray(rows.values)
         if not len(values):
             raise ValueError("The attribution has no rows; a sum needs at least one.")
-        if sample_weight is not None:
-            values = values * as_weight(sample_weight, len(values))[:, np.newaxis]
         draws = None if groups is None else Groups.of(groups, len(values))
+        if sample_weight is not None:
+            weight = as_weight(sample_weight, len(values))
+            values, counts = values * weight[:, np.newaxis], np.flatnonzero(weight)
+            values, draws = values[counts], None if draws is None else draws.at(counts)
         sums = sum_over_rows(lambda block: (values[block], None), len(values), 1, draws)
         result = cls.of_sums(sums, len(values), rows.feature_names, rows.method)
         return result if draws is not None else replace(result, contributions=values)

@@ -53,6 +53,10 @@ class Groups:
             ) from error
         return cls(labels, of_row.reshape(-1))
 
+    def at(self, places: np.ndarray) -> "Groups":
+        """Return the groups of some rows."""
+        return Groups.of(self.labels[self.of_row[places]], len(places))
+
     def refuse_to_cut(self, queries: np.ndarray) -> None:
         """Raise ValueError unless all rows of each query, (n,), are in one group."""
         _, of_row = np.unique(queries, return_inverse=True)

@@ -9,7 +9,7 @@ import operator
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -23,14 +23,8 @@ from gbt.model.statistics import add_up_trees
 from gbt.parallel.chunks import Chunk
 
 
-@dataclass(eq=False)
 class SplitRows(RowsAtSpots):
-    """Rows of positive weight; a chunk may have none."""
-
-    @classmethod
-    def of(cls, model: Any, given: Chunk) -> Self:
-        """Check the rows and leave out those of weight 0."""
-        return super().of(model, given).without_zero_weight()
+    """Rows that judge splits."""
 
     def targets(self) -> Targets | None:
         """Return the targets where all of them may be of one class."""

@@ -63,7 +63,8 @@ def is_splitter(value: Any) -> bool:
     if isinstance(value, str | bytes):  # bytes have a method split, too
         return value in ("auto", *POLICIES)
     is_asked = any(callable(getattr(value, name, None)) for name in ("split", "judges"))
-    return is_asked and not isinstance(value, type)
+    cuts_rows = hasattr(value, "get_n_splits")  # for cross-validation, as KFold does
+    return is_asked and not cuts_rows and not isinstance(value, type)
 
 
 def is_depth(value: Any) -> bool:
@@ -272,11 +273,11 @@ class SharedParameters:
     warm_start: bool = field(default=False, metadata=meaning(
         TRUE_OR_FALSE, """
         Whether a further ``fit`` keeps the trees and adds more, up to n_estimators: the same as if
-        all had been grown at once. Rows and their order, targets, weights, starting values, loss,
-        learning_rate (None keeps it), reg_lambda, base_score and subsample must be those of the
-        first fit, whose seed is used again; constraints may be lifted, not added. A model file does
-        not keep the rows, so after ``gbt.load`` only their number and the base score are
-        compared."""))
+        all had been grown at once, so none where boosting has ended by itself. Rows and their
+        order, targets, weights, starting values, loss, learning_rate (None keeps it), reg_lambda,
+        base_score and subsample must be those of the first fit, whose seed is used again;
+        constraints may be lifted, not added. A model file does not keep the rows, so after
+        ``gbt.load`` only their number and the base score are compared."""))
     n_jobs: int | None = field(default=None, metadata=meaning(
         number_in(Integral, "(-inf, inf)", None), """
         Threads; None and -1 are all cores that this process may use. Results do not depend on

@@ -9,6 +9,7 @@ import os
 import warnings
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -223,10 +224,23 @@ def _import_pipeline(steps: list[tuple[str, Any]], model: Any, X: Any) -> Import
     return replace(imported, ensemble=ensemble)
 
 
+def _import_member(several: Several, model: Any, X: Any) -> Imported:
+    """Import one of the models of which a model is made; an error says that it is inside."""
+    try:
+        return import_model(model, X)
+    except TypeError as error:
+        name, whole = type(unwrapped(model)).__name__, several.name
+        raise TypeError(
+            f"The {name} in this {whole} is no model of trees that can be read: give those of its"
+            f" models that are, one by one or as a list, or fit the {whole} without it."
+            " attributions.permutation takes the whole."
+        ) from error
+
+
 def _import_several(model: Any, several: Several, X: Any) -> Imported:
     """Import all models of which a model is made, and put their trees together."""
     given = [several.given_to(j, X) for j in range(len(several.models))]
-    members = [*map(import_model, several.models, given)]
+    members = [*map(partial(_import_member, several), several.models, given)]
     ensembles = [member.ensemble for member in members]
 
     def make() -> Imported:

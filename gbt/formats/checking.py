@@ -56,6 +56,12 @@ def kept(model: Any, state: Hashable, make: Callable[[], Imported]) -> Imported:
     return found[2]
 
 
+def state_of_kept(model: Any) -> Hashable:
+    """Return the state of the kept import of a model; None if none is kept."""
+    found = _KEPT.get(id(model))
+    return None if found is None or found[0]() is not model else found[1]
+
+
 def forget(model: Any) -> None:
     """Forget the import of a model, for measurements of how long importing takes."""
     _KEPT.pop(id(model), None)

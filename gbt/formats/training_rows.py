@@ -24,6 +24,7 @@ from gbt.formats.averages import PROBABILITIES, Several
 from gbt.formats.imported import STEPS, SUMS, Imported, moved_start
 from gbt.formats.merging import merged
 from gbt.formats.nodes import EPS_32
+from gbt.losses.survival.aft import Aft
 from gbt.model.ensemble import Ensemble
 from gbt.model.soundness import NEEDED_FOR, STATISTICS
 from gbt.parallel.chunks import is_in_chunks
@@ -125,12 +126,16 @@ def _warn_of_others(
     facts = imported.compared & (ensemble.statistics | {STEPS})
     wrong = discrepancy(ensemble, of_rows, largest_target, facts)
     if wrong is not None:
+        limits = (  # XGBoost's H of a row that survives with p of 4e-16 is 1e-16, not 15
+            "; or rows far from their predictions got limits in place of derivatives, as the"
+            " library's AFT gives them" * isinstance(ensemble.loss, Aft)
+        )
         warnings.warn(
             f"The {imported.library} model is not what these rows make of it: {wrong}. It was"
             " trained on other rows or weights (scale_pos_weight is one), on samples of them, with"
             " another loss (an objective of one's own), or from other predictions than it says (a"
-            " base margin, which init_score is for). G, H and counts are now those of these rows"
-            f" under {ensemble.loss.name}, along its own predictions.",
+            f" base margin, which init_score is for){limits}. G, H and counts are now those of"
+            f" these rows under {ensemble.loss.name}, along its own predictions.",
             UserWarning,
             stacklevel=4,
         )

@@ -139,8 +139,11 @@ def root_between(low: float, high: float, slope: Callable[[float], float]) -> fl
 def mean(y: np.ndarray, weight: np.ndarray | None) -> float:
     """Return the weighted mean; a single weight, or None, is that of all rows.
 
-    It is a quotient of correctly rounded sums, so it does not depend on the order of the rows.
+    It is a quotient of correctly rounded sums, so it does not depend on the order of the rows; of
+    equal numbers it is the number, which such a quotient need not be.
     """
+    if len(y) and np.ptp(y) == 0:
+        return float(y[0])
     if weight is None or len(weight) != len(y):
         return exact_sum(y) / len(y)
     return exact_sum(weight * y) / exact_sum(weight)

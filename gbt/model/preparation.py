@@ -36,10 +36,9 @@ class Preparation:
             try:
                 X = step.transform(X)
             except Exception as error:
-                raise ValueError(
-                    f"Step {name!r} ({type(step).__name__}) before the model cannot transform X:"
-                    f" {error}"
-                ) from error
+                is_own = type(step).__module__.startswith("gbt.")  # CatBoost's reading of words
+                what = name if is_own else f"Step {name!r} ({type(step).__name__}) before the model"
+                raise ValueError(f"{what} cannot transform X: {error}") from error
             if n_rows is not None and X.shape[0] != n_rows:
                 raise ValueError(
                     f"Step {name!r} ({type(step).__name__}) makes {X.shape[0]} rows of {n_rows};"

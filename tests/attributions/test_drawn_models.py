@@ -51,6 +51,21 @@ def as_page_takes(case):
     return ensemble, X, target_of(case, ensemble), weight
 
 
+def some_rows(case, places):
+    """Return a drawn case with some of its rows."""
+    cut = {
+        name: given[places]
+        for name, given in case._asdict().items()
+        if name not in ("kind", "model") and given is not None
+    }
+    return case._replace(**cut)
+
+
+def those_that_count(case):
+    """Return a drawn case without its rows of weight 0, which are no draws."""
+    return case if case.sample_weight is None else some_rows(case, case.sample_weight > 0)
+
+
 def target_of(case, ensemble):
     """Return targets as the loss takes them: numbers, or those of classes; (n, K) of K targets."""
     y, classes = np.asarray(case.y), getattr(case.model, "classes_", None)
@@ -65,7 +80,7 @@ def size_of_terms(ensemble, X, y, weight):
     """Return the sum of |terms| of each feature, by which rounding is measured."""
     size = np.zeros(ensemble.n_features)
     for tree, value, left_to_explain, _ in page.rounds(ensemble, X, y):
-        for t, k, on_left, on_right in page.splits(tree, X, weight):
+        for t, k, on_left, on_right in page.splits(tree, X):
             rows = on_left + on_right
             d = abs(value[tree.left[t]] - value[tree.right[t]])
             size[k] += d * (weight[rows] * abs(left_to_explain[rows, k])).sum()
@@ -86,13 +101,14 @@ def by_output(found):
 @pytest.mark.parametrize("number", range(N_MODELS))
 def test_held_out_gain_is_what_the_page_says(number):
     case = draw_model(number)
-    rows = as_page_takes(case)
-    ensemble, X, y, _ = rows
+    counted = those_that_count(case)
+    rows = as_page_takes(counted)
+    ensemble, X, _, _ = rows
     asked = {"sample_weight": case.sample_weight, "groups": case.groups}
     found = held_out_gain(case.model, case.X, case.y, **asked, **PARTS, second_moments=True)
     size = size_of_terms(*rows)
     near(found.values, page.held_out_gain(*rows), size)
-    near(found.standard_error, page.error_of_held_out_gain(*rows, case.groups), size)
+    near(found.standard_error, page.error_of_held_out_gain(*rows, counted.groups), size)
     near(found.per_tree.sum(axis=0), found.values, size)
     near(found.per_output, by_output(found), size)
     quick = held_out_gain(case.model, case.X, case.y, **asked, standard_error=False)
@@ -100,15 +116,16 @@ def test_held_out_gain_is_what_the_page_says(number):
     assert quick.standard_error is None
 
     parts = page.row_parts(*rows, for_error=True)[:, :2].sum(axis=1, keepdims=True)
-    labels = range(len(X)) if case.groups is None else case.groups
+    labels = range(len(X)) if case.groups is None else counted.groups
     both = found.grouped({"both": ensemble.feature_names[:2]}).standard_error[:1]
     error = inference.standard_error(parts, labels)
     near(both**2, error**2, 1 + size.sum() ** 2)
     if number % 5 == 0:
-        by_row, ones = held_out_gain_rows(case.model, case.X, case.y), np.ones(len(X))
-        size = size_of_terms(ensemble, X, y, ones)
-        near(by_row.values, page.row_parts(ensemble, X, y, ones), size)
-        near(by_row.values.sum(axis=0), page.held_out_gain(ensemble, X, y, ones), size)
+        by_row = held_out_gain_rows(case.model, case.X, case.y)
+        rows = as_page_takes(case._replace(sample_weight=None))
+        size = size_of_terms(*rows)
+        near(by_row.values, page.row_parts(*rows), size)
+        near(by_row.values.sum(axis=0), page.held_out_gain(*rows), size)
 
 
 # -- All other measures ----------------------------------------------------------------------------
@@ -197,22 +214,13 @@ def unbiased_of_page(ensemble, train, valid):
     return score, size
 
 
-def few_rows(case):
-    """Return a drawn case with its first rows alone."""
-    cut = {
-        name: given[:12]
-        for name, given in case._asdict().items()
-        if name not in ("kind", "model") and given is not None
-    }
-    return case._replace(**cut)
-
-
 @pytest.mark.parametrize("number", range(N_SMALL))
 @pytest.mark.filterwarnings("ignore::attributions.LevelWarning")
 def test_sums_over_rows_are_what_the_pages_say(number):
-    case = few_rows(draw_model(number))
+    case = some_rows(draw_model(number), slice(12))
     ensemble, X, y, weight = as_page_takes(case)
-    labels = np.arange(len(X)) if case.groups is None else case.groups
+    counts = weight > 0
+    labels = (np.arange(len(X)) if case.groups is None else case.groups)[counts]
     weighed, asked = weight[:, np.newaxis], {"sample_weight": case.sample_weight}
     rows = case.model, case.X, case.y
 
@@ -221,7 +229,8 @@ def test_sums_over_rows_are_what_the_pages_say(number):
         near(result.values, (weighed * parts).sum(axis=0), size)
         assert (result.standard_error is None) == (len(set(labels)) == 1)
         if result.standard_error is not None:
-            near(result.standard_error, inference.standard_error(weighed * parts, labels), size)
+            error = inference.standard_error((weighed * parts)[counts], labels)
+            near(result.standard_error, error, size)
 
     for ifa, explain, r in individual(ensemble):
         of_page = OfPage(ensemble, X, y, r)
@@ -238,7 +247,7 @@ def test_sums_over_rows_are_what_the_pages_say(number):
             near(found.per_output, by_output(found), size)
             near(found.per_tree, [(weighed * one).sum(axis=0) for one in of_page.by_tree], size)
             near(found.values, (weighed * of_page.inner).sum(axis=0), size)
-            assert found.n_samples == len(X)
+            assert found.n_samples == counts.sum()
         by_row = tree_inner_rows(*rows, ifa=ifa)
         near(by_row.values, of_page.inner, size)
         near(by_row.values.sum(axis=1) + by_row.base_values, of_page.saving, size.sum())
@@ -263,7 +272,7 @@ def test_sums_over_rows_are_what_the_pages_say(number):
 @pytest.mark.filterwarnings("ignore::attributions.SeenRowsWarning")
 def test_what_is_made_of_splits_is_what_the_pages_say(number):
     whole = draw_model(number)
-    case = few_rows(whole)
+    case = some_rows(whole, slice(12))
     ensemble, X, y, weight = as_page_takes(case)
     if "values" in ensemble.statistics:
         by_row = np.zeros((len(X), ensemble.n_features, ensemble.n_features))
@@ -277,9 +286,10 @@ def test_what_is_made_of_splits_is_what_the_pages_say(number):
         found = tree_inner_pairs(case.model, case.X, case.y, **beside)
         near(found.matrix(), by_row.sum(axis=0), size)
         near(found.importance(), by_row.sum(axis=(0, 2)), size.sum(axis=1))
-        labels, places = range(len(X)) if case.groups is None else case.groups, tuple(found.pairs.T)
+        labels = np.arange(len(X)) if case.groups is None else case.groups
+        labels, places = labels[weight > 0], tuple(found.pairs.T)
         if len(set(labels)) > 1:
-            error = inference.standard_error(by_row, labels)
+            error = inference.standard_error(by_row[weight > 0], labels)
             near(found.standard_error, error[places], size[places])
     seen, judges = (
         tuple(part[of[2] > 0] for part in of) for of in (as_page_takes(whole)[1:], (X, y, weight))

@@ -109,9 +109,10 @@ def as_plain(model, start):
 def test_measures_are_those_of_the_plain_pages(seed, kind):
     model, X, y, target, weight, start = fitted(kind, seed)
     result = held_out_gain(model, X, y, sample_weight=weight, init_score=start)
-    of_page, size = as_plain(model, start.reshape(N, -1)), size_of(model, target, start, weight)
-    assert_close(result.values, plain_held_out_gain(of_page, X, target, weight), size)
-    expected = error_of_held_out_gain(of_page, X, target, weight)
+    left, size = weight > 0, size_of(model, target, start, weight)
+    of_page, of_rows = as_plain(model, start.reshape(N, -1)[left]), (X[left], target[left])
+    assert_close(result.values, plain_held_out_gain(of_page, *of_rows, weight[left]), size)
+    expected = error_of_held_out_gain(of_page, *of_rows, weight[left])
     assert_close(result.standard_error, expected, 1e3 * size)
     if start.ndim > 1:
         return  # the other page knows one output

@@ -21,6 +21,7 @@ from sklearn.metrics import (
     mean_poisson_deviance,
     r2_score,
 )
+from sklearn.model_selection import KFold
 
 from attributions import tree_inner
 from gbt import GBTClassifier, GBTRegressor, load
@@ -237,6 +238,12 @@ def test_targets_weights_and_evaluation_sets(estimator, given, message):
     target = labels if estimator is GBTClassifier else y
     with refused(message):
         estimator(splitter="greedy").fit(X, **{"y": target} | given)
+
+
+@BOTH
+def test_what_cuts_rows_for_cross_validation_is_no_splitter(estimator):
+    with refused(r"^splitter must be 'auto', .* an object with .*; got KFold\(n_splits=5"):
+        estimator(splitter=KFold(5)).fit(X, labels if estimator is GBTClassifier else y)
 
 
 AT_LEAST = [  # of how many rows, with what splitter, the parts that it divides them into

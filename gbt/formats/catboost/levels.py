@@ -44,8 +44,8 @@ def levels_of(model: Model, X: Any) -> Categories | None:
         raise ValueError(
             f"This CatBoost model splits levels of {', '.join(map(repr, split))} and keeps only"
             " their hashes. Give rows that have these levels, such as those that it was trained"
-            " on, and use what this returns in place of the model:"
-            " gbt.formats.as_ensemble(model, X=X_train)."
+            " on, once, gbt.formats.as_ensemble(model, X=X_train): from then on the model can be"
+            " read, and so can what this returns, which does not know labels of classes."
         )
     return tuple(() if k in model.categorical else None for k in range(len(names)))
 

@@ -23,7 +23,7 @@ from gbt.formats.catboost.answers import Answers, Questions
 from gbt.formats.catboost.binary import Model, read_model
 from gbt.formats.catboost.levels import Hashed, hashed, levels_of, listed
 from gbt.formats.catboost.trees import read_trees
-from gbt.formats.checking import kept
+from gbt.formats.checking import kept, state_of_kept
 from gbt.formats.imported import Imported, LibraryNodes
 from gbt.formats.objectives import CATBOOST
 from gbt.formats.origin import Start, origin_of
@@ -54,7 +54,11 @@ def import_catboost(model: Any, X: Any = None) -> Imported | None:
         )
     if (read.counter >= 0).any():
         return kept(model, hash(state), lambda: _of_answers(read, state, model.get_all_params()))
-    categories = levels_of(read, X)
+    known = state_of_kept(model)
+    if X is None and isinstance(known, tuple) and known[0] == hash(state):
+        categories = known[1]  # of rows that were given before
+    else:
+        categories = levels_of(read, X)
     return kept(
         model,
         (hash(state), categories),

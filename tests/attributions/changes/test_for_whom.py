@@ -81,7 +81,8 @@ def test_groups_in_front_of_a_pipeline_are_told_by_its_users_columns():
         return X.assign(age=years, place=X["place"].astype(str), day=day), y
 
     X, y = draw(1500)
-    steps = make_column_transformer((OneHotEncoder(), ["place"]), (RobustScaler(), ["dose", "age"]))
+    words = OneHotEncoder(handle_unknown="ignore")
+    steps = make_column_transformer((words, ["place"]), (RobustScaler(), ["dose", "age"]))
     pipeline = make_pipeline(steps, GBTRegressor(60, max_depth=4, random_state=0)).fit(X, y)
     X, y = draw(1500)
     found = [
@@ -91,9 +92,16 @@ def test_groups_in_front_of_a_pipeline_are_told_by_its_users_columns():
         low = float(best.partition("age > ")[2].partition(",")[0])
         assert 53 < low < 57  # of a planted 55
         assert "c" not in best.partition("place in {")[2].partition("}")[0]
-    weight, ask = np.tile([0, 1], 750), partial(for_whom, pipeline, feature="dose", columns="place")
-    left = ask(X[1::2], y[1::2])
-    assert_same(ask(X, y, sample_weight=weight).to_frame().to_numpy(), left.to_frame().to_numpy())
+    weight, ask = np.tile([0, 1], 750), partial(for_whom, pipeline, feature="dose")
+    X.loc[weight == 0, "place"] = [f"left out {k}" for k in range(750)]  # which are no levels
+    for columns in ("place", None):
+        given, left = (
+            ask(*rows, columns=columns, sample_weight=own)
+            for *rows, own in ((X, y, weight), (X[1::2], y[1::2], None))
+        )
+        assert_same(given.groups, left.groups)
+        assert_same(given.to_frame(), left.to_frame())
+        assert "place in {" in given.groups[0]
     of_days = make_pipeline(OneHotEncoder(), GBTRegressor(1)).fit(X[["day"]], -y)
     with pytest.raises(ValueError, match="All columns are words of which fewer than 30 rows"):
         for_whom(of_days, X[["day"]], y, "day")

@@ -9,12 +9,14 @@ from sklearn.compose import TransformedTargetRegressor
 from attributions import SeenRowsWarning, compare, held_out_gain, loss_change
 from attributions.changes.loss_parts import LEFT, LEVEL, SPREAD
 from attributions.held_out.constant_loss import Targets
+from attributions.plots.colors import VERMILION
 from gbt import GBTClassifier, GBTRegressor
 from gbt.formats import ScaleWarning
 from gbt.losses import HalfLogistic, Poisson
 from tests.asserts import assert_close, assert_same
 from tests.attributions.changes.test_by_label import rows
 from tests.greedy import GreedyRegressor
+from tests.pictures import tick_labels
 from tests.tree_cases import ensemble_of, fit_values, stump_on
 
 NAMES = ["price", "season", "weekday", "noise"]
@@ -149,6 +151,21 @@ def test_two_models_on_the_same_rows(tables):
     by_day = compare(a, b, X, y, groups=np.arange(300) // 10)
     assert_same(by_day.values, result.values)
     assert by_day.loss.standard_error[0, 0] != result.loss.standard_error[0, 0]
+
+
+def test_the_picture_has_the_changes_with_their_intervals(tables):
+    train, *both = tables
+    result = loss_change(fitted(GBTRegressor, *train), *both)
+    display = result.plot(max_display=3)
+    order = np.argsort(-np.abs(result.values))[:3]
+    assert_same([point.get_xdata()[0] for point in display.points_], result.values[order])
+    assert tick_labels(display.ax_.yaxis) == [result.parts[k] for k in order]
+    lines = [line.get_segments()[0][:, 0] for line in display.ax_.collections]
+    assert_same(lines, result.changes.confidence_interval()[0, order])
+    is_worse = result.changes.confidence_interval()[0, order, 0] > 0
+    assert_same([point.get_color() == VERMILION for point in display.points_], is_worse)
+    assert is_worse.any()
+    assert "3 of 7" in display.ax_.get_title(loc="left")
 
 
 def test_rows_without_weight_are_no_rows(tables):

@@ -173,7 +173,7 @@ def test_classes_of_several_rounds_are_the_definition(monkeypatch):
     X, y = some_rows(5)
     y = np.digitize(y, [-0.5, 0.5])
     model = GreedyClassifier(n_estimators=6, max_depth=3).fit(X[:100], y[:100])
-    rows, weight = (X[100:], y[100:]), np.linspace(0.0, 2.0, 100)
+    rows, weight = (X[100:], y[100:]), np.linspace(0.02, 2.0, 100)
     case = model.ensemble_, model.ensemble_.as_input(X[100:]), y[100:] * 1.0, weight
     terms = np.abs(reference_held_out.row_parts(*case)).sum(axis=0) * 100
     for most in (MAX_ODDS, 1.0):

@@ -146,6 +146,15 @@ def test_every_picture_can_be_read(draw, names, size, style):
         assert all(name.replace("\n", " ") in words for name in MATH[:3])
 
 
+@pytest.mark.parametrize("size", [None, (5.0, 4.0), (4.0, 5.0)])
+def test_the_numbers_of_a_waterfall_stay_apart_from_names(size):
+    figure = row(LONG, -values_of(12) / 100, figsize=size).figure_
+    texts = written(figure)
+    assert sum(text.get_text().startswith("\N{MINUS SIGN}0.0") for text in texts) >= 8
+    assert_apart(texts)
+    assert_inside(texts, figure.bbox.extents)
+
+
 def test_long_names_are_cut_in_the_middle():
     shown = tick_labels(bars(("short", f"begin_{'x' * 50}_end")).ax_.yaxis)
     assert shown[0] == "short"

@@ -25,6 +25,7 @@ from attributions import (
     tree_inner_rows,
 )
 from attributions.reference import definitions as reference
+from gbt.formats import as_ensemble
 from tests.asserts import assert_close, assert_same, peer
 from tests.attributions.refits.test_selector import table
 from tests.greedy import GreedyClassifier, GreedyRegressor
@@ -324,3 +325,9 @@ def test_a_list_that_catboost_copies_is_to_be_a_tuple():
         cross_fit(model, X, y, cv=3)
     model.set_params(cat_features=("city",))
     assert cross_fit(model, X, y, cv=3).feature_names == ("a", "city")
+    model.set_params(one_hot_max_size=3)  # levels of which the model keeps hashes alone
+    found, expected = cross_fit(model, X, y, cv=KFold(3)), 0.0
+    for train, test in KFold(3).split(X):
+        fitted = as_ensemble(clone(model).fit(X.iloc[train], y[train]), X.iloc[train])
+        expected = expected + held_out_gain(fitted, X.iloc[test], y[test]).values
+    assert_close(found.values, expected, 99.0)

@@ -94,7 +94,7 @@ def test_contributions_are_kept_and_merged():
     merged = halves[0].merge(halves[1])
     assert_same(merged.contributions, whole.contributions)
     weighted = GlobalAttribution.from_rows(rows_of(values), sample_weight=[2, 0, 1, 1, 1, 1])
-    assert_same(weighted.contributions[:2], [[0, 2], [0, 0]])
+    assert_same(weighted.contributions[:2], [[0, 2], [4, 5]])
     without = replace(halves[1], contributions=None)
     assert halves[0].merge(without).contributions is None
 

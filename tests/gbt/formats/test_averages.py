@@ -21,6 +21,7 @@ from sklearn.ensemble import (
     VotingClassifier,
     VotingRegressor,
 )
+from sklearn.linear_model import Ridge
 from sklearn.multioutput import MultiOutputClassifier, MultiOutputRegressor, RegressorChain
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
@@ -249,6 +250,11 @@ REFUSED = {
         MultiOutputClassifier(RandomForestClassifier(2)),
         np.column_stack([THREE, THREE]),
         r"have \[3, 3\] classes",
+    ),
+    "a line": (
+        VotingRegressor([("trees", boosted()), ("line", Ridge())]),
+        Y,
+        "The Ridge in this VotingRegressor is no model of trees .* or fit the VotingRegressor with",
     ),
     "chain": (RegressorChain(boosted()), SEVERAL, "RegressorChain is no model of trees"),
 }

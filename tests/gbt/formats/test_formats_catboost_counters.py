@@ -5,13 +5,15 @@ import json
 import numpy as np
 import pytest
 
-from attributions import predecomp, tree_inner, tree_shap
+from attributions import given_others, predecomp, tree_inner, tree_shap
 from gbt.formats import as_ensemble
 from gbt.formats.catboost.answers import Questions
 from gbt.formats.catboost.binary import read_model
 from gbt.formats.checking import forget
+from tests.asserts import peer
 from tests.gbt.formats import test_formats_catboost_levels as of_levels
 from tests.gbt.formats.test_formats_catboost_levels import LOSSES, POLICIES, target_of
+from tests.greedy import GreedyRegressor
 
 pandas = pytest.importorskip("pandas")
 
@@ -147,5 +149,20 @@ def test_leaves_that_are_misread_are_found():
     with pytest.raises(ValueError, match="was misread: its leaves do not add up"):
         ensemble.raw_predict(frame)
     forget(model)
-    with pytest.raises(ValueError, match=r"CatBoost.*cannot transform X"):
+    with pytest.raises(ValueError, match=r"^CatBoost cannot transform X"):
         as_ensemble(model).raw_predict(frame[["city"]])
+
+
+def test_another_learner_reads_the_words_by_itself():
+    """CatBoost's own reading of words is no step that could be fitted anew."""
+    frame, y = table(0, 600)
+    rows, judges = frame[["x", "kind", "z"]], np.arange(600) >= 300
+    model = peer("catboost").CatBoostRegressor(
+        iterations=5, one_hot_max_size=2, cat_features=("kind",), verbose=0,
+        allow_writing_files=False,
+    ).fit(rows[~judges], y[~judges])  # fmt: skip
+    assert as_ensemble(model).preparation is not None
+    asked = {"training": (rows[~judges], y[~judges]), "regressor": GreedyRegressor(5)}
+    found = given_others(model, rows[judges], y[judges], **asked)
+    assert found.feature_names == ("x", "kind", "z")
+    assert found.values[0] > found.values[2]

@@ -7,9 +7,10 @@ import pytest
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
-from attributions import tree_inner
+from attributions import held_out_gain, tree_inner
 from gbt import load
 from gbt.formats import as_ensemble, to_xgboost
+from gbt.formats.checking import forget
 from gbt.model.soundness import STATISTICS
 from tests.asserts import EPS_32, assert_close, assert_same, assert_sums_of_rows, peer
 from tests.gbt.formats.read_models import size_of
@@ -171,6 +172,7 @@ def test_files_keep_the_levels(tmp_path):
 
 def test_what_rows_are_asked_for():
     model, frame, y, ensemble = fitted("RMSE", "SymmetricTree")
+    forget(model)
     for explain in (as_ensemble, lambda model: tree_inner(model, frame, y)):
         with pytest.raises(ValueError, match=r"splits levels of 'city', 'code', 'flag' and keeps"):
             explain(model)
@@ -195,6 +197,18 @@ def test_what_rows_are_asked_for():
     behind = Pipeline([("s", scaler), ("m", fit(scaler.fit_transform(numbers), y))])
     with pytest.raises(ValueError, match="need both X and y"):
         as_ensemble(behind, numbers)
+
+
+def test_rows_that_were_given_once_let_the_model_be_read_with_its_labels():
+    frame, y = table()
+    labels, words = np.where(y > 1, "much", "little"), ["city", "code", "flag", "kind", "same"]
+    model = peer("catboost").CatBoostClassifier(
+        iterations=5, one_hot_max_size=99, verbose=0, allow_writing_files=False,
+        cat_features=[name for name in words if name in frame],
+    ).fit(frame, labels)  # fmt: skip
+    ensemble = as_ensemble(model, frame)
+    found = held_out_gain(model, frame[:20], labels[:20])
+    assert_same(found.values, held_out_gain(ensemble, frame[:20], labels[:20] == "much").values)
 
 
 def test_text_is_refused_by_name():

@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeRegressor
 from attributions import held_out_gain, predecomp, saabas, total_gain, tree_shap
 from gbt import GBTRegressor, load
 from gbt.files.documents import InvalidModelError
-from gbt.formats import as_ensemble
+from gbt.formats import as_ensemble, import_model
 from gbt.formats.xgboost.model import from_xgboost
 from tests.asserts import EPS_32, assert_close, assert_same, assert_valid_ensemble, peer
 from tests.greedy import GreedyRegressor
@@ -545,3 +545,19 @@ def test_a_booster_of_no_rounds(objective):
     given = xgboost.train({**asked, "base_score": 0.25}, xgboost.DMatrix(X, y), 0)
     raw = given.predict(xgboost.DMatrix(X), output_margin=True)
     assert_close(as_ensemble(given).raw_predict(X), raw, np.abs(raw), eps=EPS_32)
+
+
+def test_rows_far_from_their_predictions_may_be_those_of_training_under_aft():
+    """A censored row that survives with p = 4e-16 has H = 15 here, and 1e-16 in XGBoost."""
+    xgboost, rng = peer("xgboost"), np.random.default_rng(0)
+    X, low = rng.normal(size=(300, 3)), np.append(np.full(299, 0.5), 35.45)
+    high = np.append(np.full(299, 0.6), np.inf)
+    rows = xgboost.DMatrix(X)
+    rows.set_float_info("label_lower_bound", low)
+    rows.set_float_info("label_upper_bound", high)
+    asked = {"objective": "survival:aft", "aft_loss_distribution": "extreme", "base_score": 1.0}
+    booster = xgboost.train(asked | {"aft_loss_distribution_scale": 1.0}, rows, 1)
+    with pytest.warns(UserWarning, match=r"they give .* or rows far from their predictions got"):
+        ensemble = as_ensemble(booster, X, np.column_stack([low, high]))
+    kept = import_model(booster).ensemble.sum_hessian[0]
+    assert_close(ensemble.sum_hessian[0] - kept, 15.0, ensemble.sum_hessian[0], eps=EPS_32)

@@ -14,6 +14,7 @@ from attributions import permutation, tree_inner, unbiased_gain
 from gbt import GBTClassifier, GBTRegressor
 from gbt.losses.amounts import Gamma, Poisson, SquaredLogError, Tweedie
 from gbt.losses.half import LOSSES
+from gbt.losses.loss import mean
 from gbt.losses.own import OwnLoss
 from gbt.losses.robust import Absolute, Huber, PseudoHuber, Quantile
 from tests.asserts import assert_close, assert_same
@@ -139,6 +140,12 @@ def test_tweedie_is_poisson_at_one_end_and_gamma_at_the_other():
             assert_close(of_tweedie, expected, (1 + y) * np.exp(np.abs(f)))
         between = ours.value(y, f) - end.value(y, f)  # the same for all predictions of a target
         assert_close(between, between[[0]] + 0 * f, (1 + y) * np.exp(np.abs(f)) + np.abs(f))
+
+
+def test_the_mean_of_equal_numbers_is_that_number():
+    weight = np.random.default_rng(0).gamma(1.0, size=200)
+    for number in (1e300, -0.1, 1e-310):
+        assert mean(np.full(200, number), weight) == number
 
 
 def test_far_below_all_targets_the_squared_log_error_is_a_straight_line():
