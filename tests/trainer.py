@@ -12,9 +12,9 @@ from gbt.kernels.cuts.memory import Training
 from gbt.kernels.rows.derivatives import GIVEN
 from gbt.kernels.trees.tasks import LARGE
 from gbt.model.tree import Tree, arrays_of
-from gbt.splitting.frontier import Limits
 from gbt.splitting.greedy import Greedy
 from gbt.splitting.interactions import groups_of
+from gbt.splitting.policy import Limits
 from gbt.tables.columns import Columns
 from gbt.training import histogram_growth as greedy_growth
 from gbt.training.growing import PolicyGrowth, growth_of

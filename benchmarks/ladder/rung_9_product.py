@@ -13,8 +13,8 @@ from benchmarks.ladder.problems import UNIT
 from benchmarks.ladder.rung_1_page import tree_of_one_leaf
 from gbt.kernels.cuts.memory import Training
 from gbt.kernels.rows.derivatives import GIVEN
-from gbt.splitting.frontier import Limits
 from gbt.splitting.greedy import Greedy
+from gbt.splitting.policy import Limits
 from gbt.tables.columns import Columns
 from gbt.training.growing import growth_of
 from gbt.training.plan import Plan

@@ -26,7 +26,7 @@ from gbt.reference.policies import (
 from gbt.reference.sets import columns_of_depth, columns_of_node, parts_of
 from gbt.reference.splits import Cut, Parameters
 from gbt.splitting import CrossValidated, Greedy, Unbiased
-from gbt.splitting.frontier import Derivatives, Groups, Limits
+from gbt.splitting.policy import Derivatives, Groups, Limits
 from gbt.tables.columns import Columns
 from gbt.training.fixed_point import to_fixed_point
 from gbt.training.growing import growth_of

@@ -33,8 +33,8 @@ from gbt.model.description import described
 from gbt.model.ensemble import Ensemble
 from gbt.model.seen_rows import SeenRows
 from gbt.parallel.chunks import is_in_chunks
-from gbt.splitting.frontier import Policy
 from gbt.splitting.policies_by_name import as_policy, describe_policy
+from gbt.splitting.policy import Policy
 from gbt.tables.sparse_rows import SparseRows, take
 from gbt.tables.targets import refuse_weights, warn_of_other_order
 from gbt.training.boosting import Boosted, Parameters, boost

@@ -23,8 +23,8 @@ import numpy as np
 
 from gbt.kernels.trees.experience import FEW
 from gbt.splitting.cross_validated import CrossValidated
-from gbt.splitting.frontier import Policy
 from gbt.splitting.policies_by_name import as_policy
+from gbt.splitting.policy import Policy
 from gbt.splitting.unbiased import Unbiased
 
 AS_XGBOOST: dict[str, Any] = {

@@ -19,10 +19,10 @@ from gbt.estimators.other_names import explain_loss, explain_metric
 from gbt.losses.known import OF_REGRESSION, is_loss, is_own
 from gbt.losses.own import OF_A_LOSS
 from gbt.parallel.threads import effective_n_jobs
-from gbt.splitting.frontier import Policy
 from gbt.splitting.interactions import is_interaction_constraints
 from gbt.splitting.monotone import is_monotone_constraints
 from gbt.splitting.policies_by_name import POLICIES
+from gbt.splitting.policy import Policy
 from gbt.tables.names import shown
 from gbt.training.evaluation import Callback, Metrics, are_metrics, is_metric
 from gbt.training.sampling import RandomState
@@ -179,7 +179,7 @@ class SharedParameters:
         the weighted mean of the targets."""))
     splitter: str | Policy = field(default="auto", metadata=meaning(
         Allowed("'auto', 'greedy', 'cross_validated', 'unbiased', or an object with the method"
-                " split of gbt.splitting.frontier.Policy", is_splitter), """
+                " split of gbt.splitting.policy.Policy", is_splitter), """
         How a node chooses its split. ``"greedy"`` takes the cut of largest gain: trees are those of
         XGBoost's exact method. ``"cross_validated"`` splits on the feature that does best on
         held-out folds of the node's rows. With ``"unbiased"`` three parts of these rows decide

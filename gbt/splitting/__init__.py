@@ -7,7 +7,7 @@
 ===================  ===============================================================================
 
 Trees of these three grow in compiled code (``gbt.training.histogram_growth``), to which the last
-two say how their rows judge. Every other policy is asked depth by depth, in NumPy: ``frontier`` has
+two say how their rows judge. Every other policy is asked depth by depth, in NumPy: ``policy`` has
 the question to a policy and its answer, ``cuts`` finds the best cuts of every column. ``monotone``
 keeps predictions in order, ``interactions`` says which columns may meet on a path.
 

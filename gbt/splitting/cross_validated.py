@@ -34,7 +34,7 @@ from typing import ClassVar
 import numpy as np
 
 from gbt.kernels.cuts.sets import CROSS_VALIDATED, MOST_SETS, Judges
-from gbt.splitting.frontier import Limits
+from gbt.splitting.policy import Limits
 
 
 @dataclass(frozen=True)

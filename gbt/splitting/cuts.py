@@ -30,8 +30,8 @@ import numpy as np
 
 from gbt.kernels.cuts.levels import LEAST_SHARE, G, H, N, W
 from gbt.parallel.threads import over_blocks, threads_for
-from gbt.splitting.frontier import Frontier, Limits, Splits
 from gbt.splitting.monotone import score_of_steps, steps_within
+from gbt.splitting.policy import Frontier, Limits, Splits
 
 # For so many values a search takes a millisecond, and a second thread begins to pay.
 LEAST_VALUES_PER_THREAD = 20_000

@@ -19,8 +19,8 @@ import numpy as np
 from gbt.kernels.cuts.levels import G, H
 from gbt.kernels.cuts.scores import ROUNDING
 from gbt.splitting.cuts import Cuts, best_cuts
-from gbt.splitting.frontier import Frontier, Limits, Splits
 from gbt.splitting.monotone import score_of_steps, steps_within
+from gbt.splitting.policy import Frontier, Limits, Splits
 
 
 class Greedy:

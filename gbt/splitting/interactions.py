@@ -18,7 +18,7 @@ import numpy as np
 
 from gbt.kernels.trees.node_columns import FOLLOWING
 from gbt.kernels.trees.nodes import records
-from gbt.splitting.frontier import Groups, Limits
+from gbt.splitting.policy import Groups, Limits
 from gbt.tables.names import place_of
 
 SIZES = {"no_interactions": 1, "pairwise": 2}  # of the groups, which are all of one size

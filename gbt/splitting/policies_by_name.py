@@ -4,8 +4,8 @@ from dataclasses import asdict, is_dataclass
 from typing import Any
 
 from gbt.splitting.cross_validated import CrossValidated
-from gbt.splitting.frontier import Policy
 from gbt.splitting.greedy import Greedy
+from gbt.splitting.policy import Policy
 from gbt.splitting.unbiased import Unbiased
 
 POLICIES: dict[str, type] = {

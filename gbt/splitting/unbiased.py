@@ -34,7 +34,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from gbt.kernels.cuts.sets import UNBIASED, Judges
-from gbt.splitting.frontier import Limits
+from gbt.splitting.policy import Limits
 
 # Rounds in a row without a split, after which pooled trees have found all that they can. On real
 # tables 30 are enough (docs/accuracy.md). But of 140 drawn targets that only an interaction tells,

@@ -29,7 +29,7 @@ from gbt.losses.overflow import SumsOverflowError, refuse_vanishing_squares
 from gbt.model.ensemble import Ensemble
 from gbt.model.seen_rows import SeenRows
 from gbt.model.starts import raw_before
-from gbt.splitting.frontier import Limits, Policy
+from gbt.splitting.policy import Limits, Policy
 from gbt.tables.categories import Categories, EncodedRows, count_levels
 from gbt.tables.sparse_columns import columns_of
 from gbt.training.distributed.outputs import SharedOutputs

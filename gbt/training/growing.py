@@ -26,8 +26,8 @@ from dataclasses import replace
 import numpy as np
 
 from gbt.kernels.cuts.memory import BY_POLICY, Training
-from gbt.splitting.frontier import Derivatives, Frontier, Policy, Splits
 from gbt.splitting.greedy import Greedy
+from gbt.splitting.policy import Derivatives, Frontier, Policy, Splits
 from gbt.tables.columns import Columns
 from gbt.tables.level_sets import LevelSets
 from gbt.training.fixed_point import to_fixed_point

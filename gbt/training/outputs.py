@@ -29,8 +29,8 @@ from gbt.losses.loss import Loss
 from gbt.losses.overflow import refusing_overflow
 from gbt.losses.own import OwnLoss
 from gbt.parallel.threads import effective_n_jobs, over_blocks, run_all, threads_for
-from gbt.splitting.frontier import Policy
 from gbt.splitting.policies_by_name import POLICIES
+from gbt.splitting.policy import Policy
 from gbt.tables.columns import Columns
 from gbt.training.growing import growth_of
 from gbt.training.grown_trees import NewTrees

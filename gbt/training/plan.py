@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gbt.splitting.frontier import Limits
+from gbt.splitting.policy import Limits
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
 
 from gbt.losses.ranking.queries import Queries
-from gbt.splitting.frontier import Limits
+from gbt.splitting.policy import Limits
 
 RandomState = int | np.random.RandomState | np.random.Generator | None
 

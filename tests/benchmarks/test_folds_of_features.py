@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from benchmarks.papers.cvb.folds import FoldsOfFeatures, random_folds
 from gbt.reference import boosting as reference
 from gbt.reference.policies import cross_validated_cut
-from gbt.splitting.frontier import Derivatives, Frontier, Limits
+from gbt.splitting.policy import Derivatives, Frontier, Limits
 from gbt.tables.columns import Columns
 from tests.asserts import assert_same
 

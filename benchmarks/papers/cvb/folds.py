@@ -10,8 +10,8 @@ import numpy as np
 
 from gbt.kernels.cuts.levels import G, H
 from gbt.splitting.cuts import Cuts, Sets, best_cuts
-from gbt.splitting.frontier import Frontier, Limits, Splits
 from gbt.splitting.greedy import node_score
+from gbt.splitting.policy import Frontier, Limits, Splits
 
 
 @dataclass(frozen=True)

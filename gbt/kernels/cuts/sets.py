@@ -27,7 +27,7 @@ class Judges(NamedTuple):
     """Which sets of rows there are, and how they judge: the request of a policy.
 
     A policy returns it from its method ``judges(limits)``, which it has in place of ``split``
-    (``gbt.splitting.frontier``). Then trees grow in compiled code, cuts lie at the edges of bins,
+    (``gbt.splitting.policy``). Then trees grow in compiled code, cuts lie at the edges of bins,
     and sets are drawn once a tree. Greedy trees have one set.
     """
 

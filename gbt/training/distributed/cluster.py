@@ -11,8 +11,8 @@ from uuid import uuid4
 
 import numpy as np
 
+from gbt.training.distributed.member import Member
 from gbt.training.distributed.packing import packed
-from gbt.training.distributed.share import Share
 from gbt.training.distributed.team import LostMemberError
 
 SECONDS_BETWEEN_LOOKS = 1.0  # at whether all members are still there
@@ -31,7 +31,7 @@ def client_in_use() -> Any:
 
 
 class Cluster:
-    """Actors, one a worker, which hold shares of delayed chunks; see `Share`."""
+    """Actors, one a worker, which hold shares of delayed chunks; see `Member`."""
 
     def __init__(self, check: Callable[[Any], Any], chunks: Sequence[Any], client: Any):
         from distributed import wait
@@ -44,7 +44,7 @@ class Cluster:
             self.addresses, self.chunks = list(own), list(own.values())
             for address, numbers in own.items():
                 key, mine = f"gbt-share-{uuid4().hex}", [futures[i] for i in numbers]
-                made = client.submit(Member, check, mine, key=key, actor=True, workers=[address])
+                made = client.submit(Actor, check, mine, key=key, actor=True, workers=[address])
                 self._futures.append(made)
             self._actors = self._made()
             self._refuse_mixed_machines()
@@ -122,8 +122,8 @@ class Cluster:
         self._futures, self._actors = [], []
 
 
-class Member(Share):
-    """A share as an actor: errors are answers, for a question has either."""
+class Actor(Member):
+    """A member as an actor: errors are answers, for a question has either."""
 
     def __init__(self, check: Callable[[Any], Any], chunks: Sequence[Any]):
         super().__init__(map(check, chunks), sum(map(len, chunks)))

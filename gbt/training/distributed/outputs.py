@@ -12,8 +12,8 @@ import numpy as np
 
 from gbt.losses.loss import Loss
 from gbt.losses.overflow import refusing_overflow
-from gbt.splitting.frontier import Policy
-from gbt.training.distributed.growth import SharedGrowth
+from gbt.splitting.policy import Policy
+from gbt.training.distributed.leader import Leader
 from gbt.training.distributed.questions import Fit
 from gbt.training.distributed.table import SharedRows
 from gbt.training.grown_trees import NewTrees
@@ -40,7 +40,7 @@ class SharedOutputs:
         self.judges = splitter.judges(plan.limits) if hasattr(splitter, "judges") else None
         self.y, self.weight, self.rows, self.draws = y, sample_weight, rows, draws
         self.grown: list[NewTrees] = []
-        self.growth: SharedGrowth | None = None
+        self.leader: Leader | None = None
         self._with_others(lambda: None)
 
     def _begin(self) -> None:
@@ -68,7 +68,7 @@ class SharedOutputs:
         for m, new in enumerate(self.grown):
             team.tell("follow", m % self.loss.n_outputs, new.to_walk())
         assert rows.edges is not None
-        self.growth = SharedGrowth(team, rows.edges, is_open, self.plan, fit, judges, weighing)
+        self.leader = Leader(team, rows.edges, is_open, self.plan, fit, judges, weighing)
 
     def grow(self, m: int, most: int, learning_rate: float) -> list[NewTrees]:
         """Grow the trees of a round, of which ``m`` is the first."""
@@ -78,15 +78,15 @@ class SharedOutputs:
 
     def _grow(self, m: int, learning_rate: float, held_up: np.ndarray) -> list[NewTrees]:
         """Grow a round, anew if it was broken off; ``held_up`` is what trees before have told."""
-        assert self.growth is not None
+        assert self.leader is not None
         assert self.plan.held_up is not None
-        self.growth.rules["learning_rate"] = learning_rate
+        self.leader.rules["learning_rate"] = learning_rate
         self.plan.held_up[:] = held_up
         self.rows.team.tell("start_round")
         new = []
         with refusing_overflow():
             for k in range(self.loss.n_outputs):
-                new.append(self.growth.grow(k, m + k, self.draws.columns(m + k)))
+                new.append(self.leader.grow(k, m + k, self.draws.columns(m + k)))
         self.grown += new
         return new
 
@@ -94,7 +94,7 @@ class SharedOutputs:
         """Do something, and once more with those who are left if a member is lost."""
 
         def begun() -> Any:
-            if self.growth is None or self.growth.team is not self.rows.team:
+            if self.leader is None or self.leader.team is not self.rows.team:
                 self._begin()
             return work()
 

@@ -34,7 +34,7 @@ class Fit(NamedTuple):
 class Measured(NamedTuple):
     """How large the derivatives of a member's rows are in a tree.
 
-    ``of_g`` and ``of_h`` are sums of |w g| and |w h|, see `Share._sum`; ``weight`` is a sum, too.
+    ``of_g`` and ``of_h`` are sums of |w g| and |w h|, see `Member._sum`; ``weight`` is a sum, too.
     """
 
     of_g: np.ndarray

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from gbt.parallel.threads import run_all
-from gbt.training.distributed.share import Share
+from gbt.training.distributed.member import Member
 
 
 class LostMemberError(RuntimeError):
@@ -73,25 +73,25 @@ class Threads:
     def __init__(self, check: Callable[[Any], Any], chunks: Sequence[Any], n_members: int):
         n_members = max(min(n_members, len(chunks)), 1)
         self.chunks = dealt_out(len(chunks), n_members)
-        self._shares = []
+        self._members = []
         for own in self.chunks:
             blocks = [check(chunks[i].compute()) for i in own]
             each = (blocks.pop(0) for _ in own)  # and forgotten as soon as it is copied
-            self._shares.append(Share(each, sum(map(len, blocks))))
+            self._members.append(Member(each, sum(map(len, blocks))))
 
     def ask(self, questions: list[list[tuple[str, tuple]]]) -> list[list[Any]]:
         """Ask all members side by side."""
-        answers: list[Any] = [None] * len(self._shares)
+        answers: list[Any] = [None] * len(self._members)
 
         def answer(i: int) -> None:
-            answers[i] = self._shares[i].ask(questions[i])
+            answers[i] = self._members[i].ask(questions[i])
 
-        run_all([lambda i=i: answer(i) for i in range(len(self._shares))])  # type: ignore[misc]
+        run_all([lambda i=i: answer(i) for i in range(len(self._members))])  # type: ignore[misc]
         return answers
 
     def close(self) -> None:
         """Forget the rows."""
-        self._shares = []
+        self._members = []
 
 
 def dealt_out(n_chunks: int, n_members: int) -> list[list[int]]:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gbt.splitting.cuts import Sets, best_cuts
-from gbt.splitting.frontier import Derivatives, Frontier, Limits
+from gbt.splitting.policy import Derivatives, Frontier, Limits
 from gbt.tables.columns import Columns
 from tests.asserts import assert_close, assert_same, assert_same_ensemble
 from tests.greedy import GreedyRegressor

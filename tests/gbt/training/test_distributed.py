@@ -17,9 +17,9 @@ from gbt.estimators.defaults import LARGEST_UNBIASED, POOLED
 from gbt.splitting.greedy import Greedy
 from gbt.training.distributed import search
 from gbt.training.distributed import table as tables
-from gbt.training.distributed.growth import _nearest
+from gbt.training.distributed.leader import _nearest
+from gbt.training.distributed.member import Member
 from gbt.training.distributed.packing import packed
-from gbt.training.distributed.share import Share
 from gbt.training.distributed.table import SharedRows
 from tests.asserts import assert_same, assert_same_model, peer
 from tests.gbt.training.test_same_model import cut
@@ -65,7 +65,7 @@ def test_a_split_has_to_gain_more_than_the_least(least, n_nodes, splitter):
 
 def test_bins_are_not_looked_into_where_no_cut_gains_the_least(monkeypatch):
     """The best gains 75: 150 rows on either side, 1/2 from the mean. The least is twice that."""
-    monkeypatch.setattr(Share, "look_at_values", None)
+    monkeypatch.setattr(Member, "look_at_values", None)
     x = np.arange(300.0)[:, np.newaxis]
     stump = GreedyRegressor(1, max_depth=1, reg_lambda=0.0, min_split_gain=150.0)
     assert len(stump.fit(cut(x, [7]), x[:, 0] >= 150).ensemble_.feature) == 1
@@ -96,7 +96,7 @@ def test_columns_of_more_values_than_bins(dtype, kind, monkeypatch):
     monkeypatch.setattr(search, "FEW_IN_ALL", 0)
     if kind == "few values in the sample":
         monkeypatch.setattr(tables, "SAMPLED", 100)
-        monkeypatch.setattr(Share, "look_into_bins", None)
+        monkeypatch.setattr(Member, "look_into_bins", None)
     X = RNG.normal(size=(20_000, 3)).astype(dtype)
     if kind == "heavy ties":
         X[RNG.random(X.shape) < 0.5] = 0.25

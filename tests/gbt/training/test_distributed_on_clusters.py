@@ -189,7 +189,7 @@ def test_an_interrupt_leaves_nothing_behind(cluster):
 
 
 def test_machines_that_compute_otherwise_are_refused(cluster, monkeypatch):
-    monkeypatch.setattr(clusters.Member, "machine", lambda self: ("Python 2.7", "numpy 1.0"))
+    monkeypatch.setattr(clusters.Actor, "machine", lambda self: ("Python 2.7", "numpy 1.0"))
     X, y, _ = table(100)
     with pytest.raises(ValueError, match=r"differ.*numpy 1\.0.*numpy.*Use the same versions"):
         GreedyRegressor().fit(cut(X, [50]), y)

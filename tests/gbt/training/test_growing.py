@@ -11,8 +11,8 @@ from gbt.kernels.platform.compiling import IS_COMPILING
 from gbt.kernels.trees.quantise import ROWS_PER_TASK
 from gbt.reference import boosting as reference
 from gbt.splitting.cross_validated import CrossValidated
-from gbt.splitting.frontier import Splits
 from gbt.splitting.greedy import Greedy
+from gbt.splitting.policy import Splits
 from gbt.tables.categories import MOST_LEVELS
 from gbt.tables.columns import Columns
 from gbt.training import histogram_levels

@@ -14,8 +14,8 @@ from attributions.refits.without_column import clone_for
 from gbt import GBTClassifier, GBTRegressor
 from gbt.reference.sets import drawn_columns
 from gbt.splitting import Greedy, interactions
-from gbt.splitting.frontier import Limits
 from gbt.splitting.interactions import following_of, groups_of
+from gbt.splitting.policy import Limits
 from tests.asserts import assert_same_ensemble
 
 SPLITTERS = ["greedy", "unbiased", "cross_validated"]

@@ -21,7 +21,7 @@ from gbt.kernels.trees.quantise import ROWS_PER_TASK
 from gbt.reference.policies import HeldUp
 from gbt.reference.sets import bins_of, number_of_tree, parts_of
 from gbt.splitting import CrossValidated, Greedy, Unbiased
-from gbt.splitting.frontier import Limits
+from gbt.splitting.policy import Limits
 from gbt.tables.columns import Columns
 from gbt.training.plan import Plan
 from gbt.training.sampling import sampled_features

@@ -1,4 +1,4 @@
-r"""Search the best cuts of nodes whose rows others hold.
+r"""Exact search: the best cuts of nodes whose rows others hold, also inside bins.
 
 From their histograms of coarse bins, which are here, to up to two questions to all members of a
 team, whose answers are added up::
@@ -17,9 +17,9 @@ import numpy as np
 
 from gbt.kernels.cuts.memory import Work
 from gbt.kernels.distributed.pieces import SEGMENT, begin_nodes, weigh_pieces
+from gbt.training.distributed.bin_search import BinSearch, Found
 from gbt.training.distributed.edges import BITS, Edges
-from gbt.training.distributed.policy import Found, PolicySearch
-from gbt.training.distributed.share import add_up_values
+from gbt.training.distributed.member import add_up_values
 from gbt.training.distributed.team import Team
 
 FEW_ROWS = 16  # of a bin whose values are asked for at once
@@ -27,7 +27,7 @@ FEW_IN_ALL = 2**14  # in all bins of a depth: their values travel faster than a 
 LARGEST = np.finfo(np.float64).max
 
 
-class SharedSearch(PolicySearch):
+class ExactSearch(BinSearch):
     """The greedy search on the rows of a team: from coarse to fine, but of levels between bins.
 
     ``is_open`` says which coarse and which fine bins hold several values.

@@ -1,11 +1,11 @@
-r"""Grow a tree by asking those who hold the rows.
+r"""The leader of a team: it grows a tree by asking the members, who hold the rows.
 
 A depth of the tree takes up to three questions to all members of a team; answers are added up::
 
     split                              divide the rows of the nodes that split; of the smaller child
                                        of each the histograms of coarse bins, those of the larger
                                        one by subtraction
-    look_into_bins, look_at_values     see ``gbt.training.distributed.search``
+    look_into_bins, look_at_values     see ``gbt.training.distributed.exact_search``
 
 Trees are those of ``gbt.training.histogram_growth`` to the last bit. Where some rows choose splits
 and others judge them, histograms are those of every set of rows, and no more is asked for.
@@ -28,10 +28,10 @@ from gbt.losses.overflow import refuse_overflow, refuse_square_overflow
 from gbt.model.tree import NODE_RECORD
 from gbt.tables.columns import thresholds_between
 from gbt.tables.level_sets import LevelSets
+from gbt.training.distributed.bin_search import BinSearch, Found, levels_on_the_left
 from gbt.training.distributed.edges import Edges
-from gbt.training.distributed.policy import Found, PolicySearch, levels_on_the_left
+from gbt.training.distributed.exact_search import ExactSearch
 from gbt.training.distributed.questions import Divided, Fit, Measured, Root, Split, Units
-from gbt.training.distributed.search import SharedSearch
 from gbt.training.distributed.team import Team
 from gbt.training.grown_trees import NewTrees
 from gbt.training.histogram_growth import lay_out, zeros
@@ -41,8 +41,8 @@ from gbt.training.plan import Plan
 LARGEST = np.finfo(np.float64).max
 
 
-class SharedGrowth:
-    """Trees on the rows of a team; ``is_open`` is as `SharedSearch` takes it."""
+class Leader:
+    """Grows trees on the rows of a team; ``is_open`` is as `ExactSearch` takes it."""
 
     def __init__(
         self,
@@ -62,9 +62,9 @@ class SharedGrowth:
         self.work, self.rules, self.judging = work, work.rules, work.judging
         self.rules["n_grown"], self.rules["bins_weigh"] = 0, np.isnan(fit.weight)
         self.search = (
-            SharedSearch(team, edges, is_open, work)
+            ExactSearch(team, edges, is_open, work)
             if judges is None
-            else PolicySearch(edges, work, judges)
+            else BinSearch(edges, work, judges)
         )
         self.units: dict[int, Units] = {}  # of the last tree of every output
 
@@ -74,7 +74,7 @@ class SharedGrowth:
         histograms = self._open_root(output, m)
         self.splits: list[Split] = []
         self.thresholds: list[float] = []
-        self.sums: list[np.ndarray] = []  # see `Share.add_up`, of every member
+        self.sums: list[np.ndarray] = []  # see `Member.add_up`, of every member
         allow(features, self.work)
         opened = np.array([0])
         while len(searched := opened[self._are_searched(self.nodes[opened])]):

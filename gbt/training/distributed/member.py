@@ -1,4 +1,4 @@
-"""A share of the rows, and what the member of a team that holds it is asked.
+"""A member of a team: it holds a share of the rows, and answers questions about it.
 
 A member keeps the values of its rows, column by column, and two numbers of bins for each: 2 bytes
 for the fine one, unless cuts lie between 256 bins alone, and 1 for the coarse one. Its rows stand
@@ -40,8 +40,8 @@ NO_SUM = np.zeros(1)
 ROOM = (MOST_COARSE + 1) << BITS  # for the fine bins of a column and that of missing values
 
 
-class Share:
-    """Rows of some chunks of a table, given as ``blocks`` of floats with ``n_rows`` in all."""
+class Member:
+    """Holds the rows of some chunks of a table, given as ``blocks`` of floats with ``n_rows`` in all."""
 
     def __init__(self, blocks: Iterable[np.ndarray], n_rows: int):
         self.sizes: list[int] = []

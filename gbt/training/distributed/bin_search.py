@@ -1,4 +1,4 @@
-"""The search that a policy does in memory, for nodes whose histograms members have filled.
+"""Bin search: what a policy does in memory, for nodes whose histograms members have filled.
 
 The leader's table has the coarse bins as its columns and no rows. What the policy finds between
 bins is the split of a node where cuts lie between bins alone: of levels, each of which has a bin,
@@ -33,7 +33,7 @@ class Found(NamedTuple):
         return cls(nodes, records(len(nodes), BEST), np.full(len(nodes), np.nan))
 
 
-class PolicySearch:
+class BinSearch:
     """The search of a policy between bins; ``work`` is that of a table of bins without rows."""
 
     def __init__(self, edges: Edges, work: Work, judges: Judges | None):
