@@ -19,9 +19,9 @@ from gbt.model.ensemble import Ensemble
 from gbt.parallel.chunks import Chunk
 from gbt.tables import targets
 from gbt.tables.categories import EncodedRows, Levels
-from gbt.tables.given import Table, collected, refuse_infinities
 from gbt.tables.names import first_ten, labels_of, names_for
 from gbt.tables.sparse_rows import SparseRows, with_zeros
+from gbt.tables.table import Table, collected, refuse_infinities
 from gbt.tables.targets import warn_of_other_order
 
 

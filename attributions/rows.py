@@ -35,7 +35,7 @@ from gbt.model.known_by_leaves import (
     may_be_training_rows,
 )
 from gbt.model.stages import start_of
-from gbt.model.starts import checked_init_score
+from gbt.model.starting_values import checked_init_score
 from gbt.parallel.chunks import Chunk, is_in_chunks, over_chunks
 from gbt.tables.sparse_rows import take
 from gbt.tables.targets import as_target, refuse_weights, warn_of_other_order
@@ -72,7 +72,7 @@ class Rows:
     y: np.ndarray  # (n,), or (n, K) for K targets; (n, 0) where no target is needed
     weight: np.ndarray  # (n,)
     groups: Groups | None = None
-    init_score: np.ndarray | None = None  # (n, K) if the model has starts (``gbt.model.starts``)
+    init_score: np.ndarray | None = None  # (n, K) if the model has ``gbt.model.starting_values``
     is_part: bool = False  # a chunk, which is checked and converted anew for every walk
 
     need_targets: ClassVar[bool] = True

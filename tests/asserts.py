@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from attributions.testing import EPS, EPS_32, assert_close, assert_same
-from gbt.losses.half import LOSSES
-from gbt.losses.known import is_same
+from gbt.losses.by_name import is_same
+from gbt.losses.squared_and_logistic import LOSSES
 from gbt.model.ensemble import Ensemble
 from gbt.model.tree import NODE_DTYPES, Tree
 

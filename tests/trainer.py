@@ -17,8 +17,8 @@ from gbt.splitting.interactions import groups_of
 from gbt.splitting.policy import Limits
 from gbt.tables.columns import Columns
 from gbt.training import histogram_growth as greedy_growth
-from gbt.training.growing import PolicyGrowth, growth_of
 from gbt.training.plan import Plan
+from gbt.training.policy_growth import PolicyGrowth, growth_of
 
 
 def growth_for(

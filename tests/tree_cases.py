@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from gbt.losses.half import LOSSES
+from gbt.losses.squared_and_logistic import LOSSES
 from gbt.model.ensemble import Ensemble
 from gbt.model.statistics import node_step
 from gbt.model.tree import NODE_DTYPES, Tree

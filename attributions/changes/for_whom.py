@@ -24,7 +24,7 @@ from attributions.names import find_feature
 from attributions.options import imported, whole
 from attributions.plots import ForWhomDisplay
 from attributions.results import tables
-from gbt.tables.given import collected
+from gbt.tables.table import collected
 
 RULE_WIDTH = 160  # of a printed rule, which a cut in its middle would make useless
 

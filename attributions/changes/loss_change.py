@@ -20,8 +20,8 @@ from attributions.names import find_feature
 from attributions.options import imported, whole
 from attributions.plots import LossChangeDisplay
 from attributions.results import tables
-from gbt.tables.given import collected
 from gbt.tables.names import column_names
+from gbt.tables.table import collected
 
 if TYPE_CHECKING:
     import pandas

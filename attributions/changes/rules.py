@@ -10,8 +10,8 @@ from attributions.held_out.rows_at_splits import RowsAtSplits
 from attributions.inputs import as_numbers
 from attributions.names import find_feature
 from gbt.tables.categories import Levels
-from gbt.tables.given import Table
 from gbt.tables.sparse_rows import with_zeros
+from gbt.tables.table import Table
 
 FEWEST_IN_GROUP = 30  # rows on which it is found
 LEVELS_NAMED = 4

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from attributions.options import check_one_of
-from attributions.per_row.bound import Judge
+from attributions.per_row.bound import BoundModel
 from attributions.results import GlobalAttribution
 from attributions.rows import AllRows, Rows
 from attributions.statistics.row_sums import RowSums, sum_over_rows
@@ -58,38 +58,38 @@ def absolute(
     """
     check_one_of(LEVELS, level=level)
     given = Chunk(X, None, sample_weight, groups)
-    rows = AllRows.of(UntargetedRows, Judge.of(model, X, ifa, columns=columns), given, n_jobs)
+    rows = AllRows.of(UntargetedRows, BoundModel.of(model, X, ifa, columns=columns), given, n_jobs)
     sums, n_rows = rows.sum(partial(_absolute, level, per_output))
-    judge = rows.model
-    method, names = f"absolute({judge.ifa_name}, {level})", judge.ensemble.credited_names
+    bound = rows.model
+    method, names = f"absolute({bound.ifa_name}, {level})", bound.ensemble.credited_names
     return replace(GlobalAttribution.of_sums(sums, n_rows, names, method), per_output=sums.beside)
 
 
 class UntargetedRows(Rows):
-    """Rows whose ``model`` is a `Judge`, without targets, which absolute values do not need."""
+    """Rows of a `BoundModel`, without targets, which absolute values do not need."""
 
     need_targets = False
 
 
 def _absolute(level: str, per_output: bool, rows: UntargetedRows, n_jobs: int | None) -> RowSums:
     """Return what some rows add."""
-    judge, X, weight = rows.model, rows.X, rows.weight
-    n_features = judge.ensemble.n_credited
+    bound, X, weight = rows.model, rows.X, rows.weight
+    n_features = bound.ensemble.n_credited
 
     def contributions(own: slice) -> tuple[np.ndarray, np.ndarray | None]:
         block = transposed(X[own])
         shape = n_features, block.shape[2]
-        total, parts = np.zeros(shape), np.zeros((len(judge.bounds), n_features))
-        n_rounds, ones = judge.ensemble.n_rounds, np.ones((TREES_AT_ONCE, shape[1]))
-        for k, bound in enumerate(judge.bounds):
+        total, parts = np.zeros(shape), np.zeros((len(bound.attributions), n_features))
+        n_rounds, ones = bound.ensemble.n_rounds, np.ones((TREES_AT_ONCE, shape[1]))
+        for k, attribution in enumerate(bound.attributions):
             r, sizes = np.zeros((2, *shape))
             if level == "tree":
                 for m in range(n_rounds):
-                    features = judge.put_tree(k, m, block, ones[:1], r)
+                    features = bound.put_tree(k, m, block, ones[:1], r)
                     sizes[features] += np.abs(r[features])
             else:
                 for trees in tree_blocks(n_rounds):
-                    bound.add(block, trees, ones[: len(trees)], r)
+                    attribution.add(block, trees, ones[: len(trees)], r)
                 sizes = np.abs(r)
             moved = weight[own] * sizes
             parts[k] = moved.sum(axis=1)

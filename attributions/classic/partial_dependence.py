@@ -42,8 +42,8 @@ from attributions.per_row.bound import features_of_trees
 from attributions.per_row.individual import names_of_outputs, node_cover
 from attributions.results import FeatureCurve
 from gbt.model.ensemble import Ensemble
-from gbt.tables.given import Table, as_given
 from gbt.tables.names import shown
+from gbt.tables.table import Table, as_given
 
 MOST_VALUES = 100  # of a column of numbers in front of a pipeline
 LARGEST = np.finfo(np.float64).max  # the threshold between all present and all missing rows

@@ -43,13 +43,13 @@ from attributions.rows import AllRows, Intake, Rows, Tally
 from attributions.statistics.groups import Groups, check_apart
 from attributions.statistics.powers_of_two import exponent_of
 from gbt.kernels.rows.derivatives import GIVEN
-from gbt.losses.half import CrossEntropy
+from gbt.losses.squared_and_logistic import CrossEntropy
 from gbt.model.ensemble import Ensemble
 from gbt.model.predictor import over_transposed
-from gbt.model.starts import raw_before
+from gbt.model.starting_values import raw_before
 from gbt.parallel.chunks import Chunk, is_in_chunks, refuse_chunks
-from gbt.tables.given import collected
 from gbt.tables.sparse_rows import values_at
+from gbt.tables.table import collected
 from gbt.tables.targets import warn_of_other_order
 
 # Predictions that are kept at once: 64 MB.

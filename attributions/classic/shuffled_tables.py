@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from gbt.tables.given import as_given
+from gbt.tables.table import as_given
 
 Pairs = list[tuple[int, int]]  # a column and the number of a shuffle
 

@@ -30,7 +30,7 @@ from attributions.classic.scores import (
 from gbt.formats import import_model, labels_of
 from gbt.formats.wrappers import scale_of
 from gbt.model.ensemble import Ensemble
-from gbt.tables.given import Table
+from gbt.tables.table import Table
 from gbt.tables.targets import as_column, as_floats
 
 LEAST_PROBABILITY = float(np.finfo(np.float64).eps)  # as in scikit-learn's log_loss

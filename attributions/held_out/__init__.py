@@ -8,6 +8,6 @@ and ``constant_loss`` of which loss values are per cent.
 
 The other measures are TreeInner (Sun 2022) and its relatives, all of them sums over rows. Read
 ``tree_inner`` (each feature's part of every boosting step, against the gradient of new rows), then
-``steps``, which works it out block by block. ``single_rows`` keeps the terms of the sum row by row,
-and ``pairs`` divides them by the features that were split on above.
+``rows_before_trees``, which works it out block by block. ``single_rows`` keeps the terms of the sum
+row by row, and ``pairs`` divides them by the features that were split on above.
 """

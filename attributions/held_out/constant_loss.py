@@ -13,9 +13,9 @@ import numpy as np
 from scipy.special import xlogy
 
 from gbt.losses.amounts import LogLink
-from gbt.losses.half import CrossEntropy
 from gbt.losses.loss import Loss
 from gbt.losses.ranking import NDCG
+from gbt.losses.squared_and_logistic import CrossEntropy
 from gbt.losses.survival import Aft, Cox
 from gbt.model.ensemble import Ensemble
 

@@ -23,8 +23,8 @@ import numpy as np
 
 from attributions.held_out.constant_loss import Targets, percent_of_one
 from attributions.held_out.rows_at_splits import RowsAtSplits
+from attributions.held_out.rows_before_trees import Wanted
 from attributions.held_out.splits import StepsOfModel
-from attributions.held_out.steps import Wanted
 from attributions.inputs import explained_data, labels_by, row_labels
 from attributions.results import GlobalAttribution, LocalAttribution
 from attributions.rows import AllRows, Tally
@@ -85,9 +85,9 @@ def held_out_gain(
         those of one user, and by default each query is one.
     init_score : array of shape (n,), or (n, K), optional
         Raw predictions from which the rows start, if the model was fitted with such
-        (``gbt.model.starts``): features are judged at the true predictions, and sides of a split
-        are divided by the events to be expected of their rows, so that a column that only tells
-        the start, as an exposure does, has no contrast (``attributions.held_out.exposures``).
+        (``gbt.model.starting_values``): features are judged at the true predictions, and sides of a
+        split are divided by the events to be expected of their rows, so that a column that only
+        tells the start, as an exposure does, has no contrast (``attributions.held_out.exposures``).
     by : array of shape (n,), or the name of a column of X, optional
         A label for each row, such as its month or its region; a column that is named stays a
         feature. The result is then an

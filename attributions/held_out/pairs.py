@@ -22,9 +22,9 @@ from typing import Any
 
 import numpy as np
 
-from attributions.held_out.steps import JudgedRows
+from attributions.held_out.rows_before_trees import RowsBeforeTrees
 from attributions.kernels.paths import Credits, add_to_pairs
-from attributions.per_row.bound import Judge
+from attributions.per_row.bound import BoundModel
 from attributions.results import PairAttribution
 from attributions.statistics.row_sums import sum_over_rows
 from attributions.walk.layout_of_steps import Steps
@@ -71,13 +71,13 @@ def tree_inner_pairs(
     are built: a pair says that one feature's steps came after the other's, not that the two
     interact in the data.
     """
-    judge = Judge.of(model, X, ifa, columns=columns)
-    ensemble = judge.ensemble
-    rows = JudgedRows.of(judge, Chunk(X, y, sample_weight, groups, init_score))
+    bound = BoundModel.of(model, X, ifa, columns=columns)
+    ensemble = bound.ensemble
+    rows = RowsBeforeTrees.of(bound, Chunk(X, y, sample_weight, groups, init_score))
     rows.warn_if_seen(n_jobs)
     if not rows.have_paths:
         raise ValueError(
-            f"ifa={judge.ifa_name!r} does not credit single splits, so it cannot say below which"
+            f"ifa={bound.ifa_name!r} does not credit single splits, so it cannot say below which"
             " splits a feature earned its importance; use 'predecomp' or 'saabas'."
         )
     p = ensemble.n_credited
@@ -102,7 +102,7 @@ def tree_inner_pairs(
         pairs=np.column_stack([codes // p, codes % p]),
         n_samples=len(rows.X),
         feature_names=ensemble.credited_names,
-        method=f"tree_inner_pairs({judge.ifa_name})",
+        method=f"tree_inner_pairs({bound.ifa_name})",
     )
 
 

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from attributions.held_out.constant_loss import Targets, percent_of_one
-from attributions.held_out.steps import JudgedRows
+from attributions.held_out.rows_before_trees import RowsBeforeTrees
 from attributions.inputs import explained_data, row_labels
-from attributions.per_row.bound import Judge
+from attributions.per_row.bound import BoundModel
 from attributions.results import LocalAttribution
 from attributions.results.in_chunks import explain_rows
 from gbt.parallel.chunks import Chunk
@@ -51,7 +51,7 @@ def tree_inner_rows(
     ``values.sum(axis=0)`` adds in another order and agrees within rounding.
     """
     rows = Chunk(X, y, init_score=init_score)
-    return _explained(JudgedRows.tree_inner, model, rows, ifa, columns, n_jobs)
+    return _explained(RowsBeforeTrees.tree_inner, model, rows, ifa, columns, n_jobs)
 
 
 def partial_inner_rows(
@@ -78,35 +78,35 @@ def partial_inner_rows(
         anything. ``GlobalAttribution.from_rows`` of it is `partial_inner` to the last bit.
     """
     rows = Chunk(X, y, init_score=init_score)
-    return _explained(JudgedRows.partial_inner, model, rows, ifa, columns, n_jobs)
+    return _explained(RowsBeforeTrees.partial_inner, model, rows, ifa, columns, n_jobs)
 
 
 def _explained(
-    contributions: Callable, model: Any, rows: Chunk, ifa: Any, columns: str, n_jobs: int | None
+    measure: Callable, model: Any, rows: Chunk, ifa: Any, columns: str, n_jobs: int | None
 ) -> LocalAttribution:
     """Explain rows of a table or of chunks."""
-    judge, name = Judge.of(model, rows.X, ifa, columns=columns), contributions.__name__
+    bound, name = BoundModel.of(model, rows.X, ifa, columns=columns), measure.__name__
     if name == "partial_inner":
-        judge.refuse_forest()
-    ensemble, method = judge.ensemble, f"{name}({judge.ifa_name})"
+        bound.refuse_forest()
+    ensemble, method = bound.ensemble, f"{name}({bound.ifa_name})"
     result_of = partial(LocalAttribution, feature_names=ensemble.credited_names, method=method)
     no_values, no_rows = np.empty((0, ensemble.n_credited)), np.empty((0, ensemble.n_features))
     of_none = result_of(no_values, np.empty(0), **explained_data(ensemble, no_rows, None))
-    return explain_rows(partial(_of_chunk, judge, contributions, result_of, n_jobs), rows, of_none)
+    return explain_rows(partial(_of_chunk, bound, measure, result_of, n_jobs), rows, of_none)
 
 
 def _of_chunk(
-    judge: Judge, contributions: Callable, result_of: Callable, n_jobs: int | None, chunk: Chunk
+    bound: BoundModel, measure: Callable, result_of: Callable, n_jobs: int | None, chunk: Chunk
 ) -> LocalAttribution:
     """Return the q_ik of some rows, made in the blocks in which they are summed."""
-    rows, n_jobs = JudgedRows.of(judge, chunk), chunk.n_jobs(n_jobs)
+    rows, n_jobs = RowsBeforeTrees.of(bound, chunk), chunk.n_jobs(n_jobs)
     rows.warn_if_seen(n_jobs)
-    is_partial = contributions is JudgedRows.partial_inner
-    values = rows.by_block(lambda block: contributions(rows, block)[0], n_jobs)
-    base_values = np.zeros(len(values)) if is_partial else rows.by_block(rows.base_share, n_jobs)
+    is_partial = measure is RowsBeforeTrees.partial_inner
+    values = rows.by_block(lambda block: measure(rows, block)[0], n_jobs)
+    base_values = np.zeros(len(values)) if is_partial else rows.by_block(rows.base_values, n_jobs)
     given = None if chunk.is_part else chunk.X
-    data: dict[str, Any] = explained_data(judge.ensemble, rows.X, given)
+    data: dict[str, Any] = explained_data(bound.ensemble, rows.X, given)
     if not chunk.is_part:
-        percent = percent_of_one(judge.ensemble, Targets(rows.y, rows.weight), is_partial)
+        percent = percent_of_one(bound.ensemble, Targets(rows.y, rows.weight), is_partial)
         data["percent_of_one"] = None if percent is None else len(values) * percent
     return result_of(values, base_values, index=row_labels(chunk.X), **data)

@@ -17,7 +17,7 @@ feature's own work back to the residual, ``forest_inner`` looks at the whole for
 
 All are sums over rows: ``attributions.statistics.row_sums`` makes their errors. Where none is
 wanted, the rows of a leaf share one r_mk of a path attribution, so only the sum of their gradients
-is needed (``JudgedRows.by_tree``).
+is needed (``RowsBeforeTrees.by_tree``).
 """
 
 from collections.abc import Callable
@@ -28,18 +28,18 @@ from typing import Any
 import numpy as np
 
 from attributions.held_out.constant_loss import Targets, percent_of_one
-from attributions.held_out.steps import JudgedRows, Wanted
+from attributions.held_out.rows_before_trees import RowsBeforeTrees, Wanted
 from attributions.inputs import as_training, warn_caller
 from attributions.options import check_one_of
-from attributions.per_row.bound import Judge
+from attributions.per_row.bound import BoundModel
 from attributions.results import GlobalAttribution
 from attributions.rows import AllRows
 from attributions.statistics.row_sums import RowSums, sum_over_rows
 from gbt.losses.amounts import SquaredLogError
-from gbt.losses.half import HalfLogistic, HalfSquaredError
 from gbt.losses.own import OwnLoss
 from gbt.losses.robust import PseudoHuber
 from gbt.losses.several_outputs import SeveralTargets
+from gbt.losses.squared_and_logistic import HalfLogistic, HalfSquaredError
 from gbt.parallel.chunks import Chunk
 
 FOREST_VARIANTS = ("residual", "target")
@@ -110,10 +110,10 @@ def tree_inner(
     It describes this fitted model, not the data's mechanism. Correlated features share credit
     in the way in which the trees happened to use them.
     """
-    judge = Judge.of(model, X, ifa, training, columns)
+    bound = BoundModel.of(model, X, ifa, training, columns)
     wanted = Wanted(per_tree, per_output, second_moments, standard_error)
     given = Chunk(X, y, sample_weight, groups, init_score)
-    return _measure(JudgedRows.tree_inner, judge, given, wanted, training, n_jobs, False)
+    return _measure(RowsBeforeTrees.tree_inner, bound, given, wanted, training, n_jobs, False)
 
 
 def partial_inner(
@@ -173,13 +173,13 @@ def partial_inner(
     not conservative: :doc:`docs/inference.md </inference>` has its false positives and false
     discoveries, simulated with independent features. Nothing is promised for correlated ones.
     """
-    judge = Judge.of(model, X, ifa, training, columns)
-    judge.refuse_forest()
+    bound = BoundModel.of(model, X, ifa, training, columns)
+    bound.refuse_forest()
     if standard_error:
-        _warn_of_level(judge.ensemble.loss)
+        _warn_of_level(bound.ensemble.loss)
     wanted = Wanted(per_tree, per_output, second_moments, standard_error)
     given = Chunk(X, y, sample_weight, groups, init_score)
-    return _measure(JudgedRows.partial_inner, judge, given, wanted, training, n_jobs, True)
+    return _measure(RowsBeforeTrees.partial_inner, bound, given, wanted, training, n_jobs, True)
 
 
 def forest_inner(
@@ -226,16 +226,16 @@ def forest_inner(
     the first line, -0.06 and 0.02 by the second with y centred.
     """
     check_one_of(FOREST_VARIANTS, variant=variant)
-    judge = Judge.of(model, X, ifa, training, columns)
-    if variant == "target" and judge.ensemble.loss.has_pairs:
+    bound = BoundModel.of(model, X, ifa, training, columns)
+    if variant == "target" and bound.ensemble.loss.has_pairs:
         raise ValueError(
-            f"variant='target' multiplies by the target, and under the {judge.ensemble.loss.name}"
+            f"variant='target' multiplies by the target, and under the {bound.ensemble.loss.name}"
             " loss that is not one number: use variant='residual'."
         )
     wanted = Wanted(standard_error=standard_error)
     given = Chunk(X, y, sample_weight, groups, init_score)
-    measure = JudgedRows.forest_inner
-    return _measure(measure, judge, given, wanted, training, n_jobs, variant=variant)
+    measure = RowsBeforeTrees.forest_inner
+    return _measure(measure, bound, given, wanted, training, n_jobs, variant=variant)
 
 
 class LevelWarning(UserWarning):
@@ -267,7 +267,7 @@ def _warn_of_level(loss: Any) -> None:
 
 def _measure(
     contributions: Callable,
-    judge: Judge,
+    bound: BoundModel,
     given: Chunk,
     wanted: Wanted,
     training: Any,
@@ -276,24 +276,24 @@ def _measure(
     **options: str,
 ) -> GlobalAttribution:
     """Return the sum of a measure's contributions; in per cent if it says what it removes."""
-    ensemble, name = judge.ensemble, contributions.__name__
-    rows = AllRows.of(JudgedRows, judge, given, n_jobs)
+    ensemble, name = bound.ensemble, contributions.__name__
+    rows = AllRows.of(RowsBeforeTrees, bound, given, n_jobs)
     sums, n_rows = rows.sum(partial(_sums, contributions, options, wanted))
     if not np.isfinite(sums.total).all():
         raise ValueError(
-            f"What rows add to {name} is not finite: either {judge.ifa_name} returned values that"
+            f"What rows add to {name} is not finite: either {bound.ifa_name} returned values that"
             " are not, or the targets are so large that their squares do not fit into float64. Then"
             " fit a model to targets that are divided by a constant."
         )
     kurtosis = percent = None
     if training is not None:
-        seen = AllRows.of(JudgedRows, judge, as_training(training), n_jobs)
+        seen = AllRows.of(RowsBeforeTrees, bound, as_training(training), n_jobs)
         moments = partial(_moments, partial(contributions, **options))
         kurtosis = seen.over(moments).kurtosis
     if removes_own_work is not None and rows.rows is not None:
         targets = Targets(rows.rows.y, rows.rows.weight)
         percent = percent_of_one(ensemble, targets, removes_own_work)
-    method = f"{name}({', '.join([judge.ifa_name, *options.values()])})"
+    method = f"{name}({', '.join([bound.ifa_name, *options.values()])})"
     names, has_error = ensemble.credited_names, wanted.standard_error
     return replace(
         GlobalAttribution.of_sums(sums, n_rows, names, method, has_error),
@@ -304,23 +304,23 @@ def _measure(
 
 
 def _sums(
-    contributions: Callable, options: dict, wanted: Wanted, rows: JudgedRows, n_jobs: int | None
+    measure: Callable, options: dict, wanted: Wanted, rows: RowsBeforeTrees, n_jobs: int | None
 ) -> RowSums:
     """Return the sums of some rows, with sums by tree beside."""
     n_rows, by_tree = len(rows.X), wanted.per_tree or wanted.per_output
     share_leaves = rows.have_paths and rows.ensemble.loss.is_by_row
-    if contributions is JudgedRows.tree_inner and share_leaves and not wanted.standard_error:
+    if measure is RowsBeforeTrees.tree_inner and share_leaves and not wanted.standard_error:
         of_trees = rows.by_tree(rows.node_sums(n_jobs)[:, 0])
         total = of_trees.sum(axis=0)
         labels = None if rows.groups is None else rows.groups.labels
         return RowSums(n_rows, total, np.zeros(len(total)), of_trees, labels)
-    own = partial(contributions, rows, **options, **({"per_tree": True} if by_tree else {}))
+    own = partial(measure, rows, **options, **({"per_tree": True} if by_tree else {}))
     moments = bool(wanted.second_moments)
     at_once = rows.rows_at_once
     return sum_over_rows(own, n_rows, n_jobs, rows.groups, at_once, second_moments=moments)
 
 
-def _moments(contributions: Callable, rows: JudgedRows, n_jobs: int | None) -> RowSums:
+def _moments(contributions: Callable, rows: RowsBeforeTrees, n_jobs: int | None) -> RowSums:
     """Return sums of powers of rows' contributions."""
     own, at_once = partial(contributions, rows), rows.rows_at_once
     return sum_over_rows(own, len(rows.X), n_jobs, None, at_once, higher=True)

@@ -43,7 +43,7 @@ def add_to_pairs(spots, up, step, credits, row_weight, out):
 
 
 @uncounted
-def judge_shape(features, gradient, hessian, weight, step, earlier, total):
+def add_partial_terms(features, gradient, hessian, weight, step, earlier, total):
     """Turn one tree's contributions into the terms of ``partial_inner``.
 
     features            (f,)    int64    IN     those that the tree may have credited

@@ -21,7 +21,7 @@ from gbt.formats import import_model, labels_of, several_of, target_encoder
 from gbt.formats.imported import STEPS
 from gbt.formats.training_rows import discrepancy
 from gbt.model.ensemble import Ensemble
-from gbt.model.starts import raw_before
+from gbt.model.starting_values import raw_before
 from gbt.model.tree import Tree
 from gbt.parallel.chunks import Chunk
 from gbt.tables.sparse_rows import with_zeros

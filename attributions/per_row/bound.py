@@ -16,23 +16,25 @@ from gbt.model.ensemble import Ensemble
 
 
 @dataclass(frozen=True, eq=False)
-class Judge(Intake):
+class BoundModel(Intake):
     """A model, and an individual attribution bound to each of its outputs."""
 
     ifa_name: str
-    bounds: list[BoundAttribution]  # one an output
+    attributions: list[BoundAttribution]  # one an output
     touched: list[list[np.ndarray]]  # by output and tree, features that the attribution may fill
 
     @classmethod
     def of(
         cls, model: Any, X: Any, ifa: Any, training: Any = None, columns: str = "given"
-    ) -> "Judge":
+    ) -> "BoundModel":
         """Take the model, the table and the attribution that a public function was given."""
         taken, individual = Intake.of_model(model, X, training, columns), as_individual(ifa)
         ensemble = taken.ensemble
-        bounds = [bound_to(individual, output) for output in ensemble.outputs]
+        attributions = [bound_to(individual, output) for output in ensemble.outputs]
         touched = [_touched(output, individual) for output in ensemble.outputs]
-        return cls(**vars(taken), ifa_name=individual.name, bounds=bounds, touched=touched)
+        return cls(
+            **vars(taken), ifa_name=individual.name, attributions=attributions, touched=touched
+        )
 
     def put_tree(
         self, output: int, m: int, block: np.ndarray, row_weight: np.ndarray, r: np.ndarray
@@ -43,7 +45,7 @@ class Judge(Intake):
         """
         k = self.touched[output][m]
         r[k] = 0.0
-        self.bounds[output].add(block, range(m, m + 1), row_weight, r)
+        self.attributions[output].add(block, range(m, m + 1), row_weight, r)
         return k
 
     def refuse_forest(self) -> None:

@@ -138,8 +138,9 @@ def attribute(
     -------
     LocalAttribution
         With values (n, p), or (n, p, K) for K outputs. The base value is the base score plus the
-        attribution's base values of all trees. Starting values of rows (``gbt.model.starts``) are
-        not included: base value and contributions are what the trees add to them.
+        attribution's base values of all trees. Starting values of rows
+        (``gbt.model.starting_values``) are not included: base value and contributions are what the
+        trees add to them.
     """
     ensemble = trees_of(model, X, columns=columns)
     individual = as_individual(individual)

@@ -25,8 +25,8 @@ from attributions.per_row.individual import ROWS_IN_CACHE, attribute, node_cover
 from attributions.results import LocalAttribution
 from gbt.kernels.rows.walk import NodeSets, node_sets
 from gbt.model.ensemble import Ensemble
-from gbt.tables.given import collected
 from gbt.tables.sparse_rows import with_zeros
+from gbt.tables.table import collected
 
 ROWS_AT_ONCE = 4096  # a table costs as much as a sixteenth of them
 CELLS_AT_ONCE = 2**21  # the rows' two transposed copies and their values take 50 MB a thread

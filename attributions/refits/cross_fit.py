@@ -29,8 +29,8 @@ from attributions.methods import facts_of
 from attributions.refits.measures import GivenRows, needed_option, refuse_no_estimator
 from attributions.results import GlobalAttribution
 from attributions.results.merging import added, with_all_features
-from gbt.tables.given import as_given
 from gbt.tables.names import shown
+from gbt.tables.table import as_given
 from gbt.tables.targets import distinct_labels
 
 WIDER = 1.2  # between 1 and sqrt(2): python -m benchmarks.papers.inference cross-fit
@@ -76,8 +76,8 @@ def cross_fit(
         count groups. Of a ranker they are the queries; where ``y`` has these beside the grades,
         groups of whole queries. Rankers of other libraries are told of queries in their own words.
     init_score : array of shape (n,), or (n, K), optional
-        Raw predictions from which the rows start (``gbt.model.starts``): given to ``fit`` and to
-        the measure under this name, as our estimators and LightGBM's take it.
+        Raw predictions from which the rows start (``gbt.model.starting_values``): given to ``fit``
+        and to the measure under this name, as our estimators and LightGBM's take it.
     random_state : int, RandomState or Generator
         Seed of the folds; not used where a splitter is given.
 

@@ -48,8 +48,8 @@ from attributions.statistics.row_sums import sum_over_rows
 from gbt.model.credit import members_of
 from gbt.model.ensemble import Ensemble
 from gbt.parallel.chunks import Chunk
-from gbt.tables.given import collected
 from gbt.tables.names import column_names
+from gbt.tables.table import collected
 
 
 def given_others(

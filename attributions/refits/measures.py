@@ -12,7 +12,7 @@ from sklearn.utils import _safe_indexing
 from attributions.inputs import has_lost_sums
 from attributions.statistics.groups import Groups
 from gbt.formats import refuse_unreadable
-from gbt.losses.known import as_loss, is_loss
+from gbt.losses.by_name import as_loss, is_loss
 from gbt.losses.loss import Loss
 from gbt.losses.ranking.queries import as_grades, with_queries
 from gbt.tables.names import shown

@@ -29,7 +29,7 @@ from attributions.options import check_one_of, check_share
 from attributions.refits.cross_fit import cross_fit, kind_of_split
 from attributions.refits.measures import GivenRows, as_option, losses_of, refuse_no_estimator
 from gbt.model.credit import Group, members_of
-from gbt.tables.given import as_given, collected
+from gbt.tables.table import as_given, collected
 
 
 class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):

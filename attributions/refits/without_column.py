@@ -16,7 +16,7 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
 from gbt.tables.categories import chosen_columns
-from gbt.tables.given import Table
+from gbt.tables.table import Table
 
 # Of XGBoost, LightGBM with its aliases, CatBoost and scikit-learn.
 OF_COLUMNS = {

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from gbt.losses.half import LOSSES
+from gbt.losses.squared_and_logistic import LOSSES
 from gbt.model.ensemble import Ensemble
 from gbt.model.tree import NODE_DTYPES, Tree
 

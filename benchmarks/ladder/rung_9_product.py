@@ -16,8 +16,8 @@ from gbt.kernels.rows.derivatives import GIVEN
 from gbt.splitting.greedy import Greedy
 from gbt.splitting.policy import Limits
 from gbt.tables.columns import Columns
-from gbt.training.growing import growth_of
 from gbt.training.plan import Plan
+from gbt.training.policy_growth import growth_of
 
 
 class Table:

@@ -29,8 +29,8 @@ from gbt.splitting import CrossValidated, Greedy, Unbiased
 from gbt.splitting.policy import Derivatives, Groups, Limits
 from gbt.tables.columns import Columns
 from gbt.training.fixed_point import to_fixed_point
-from gbt.training.growing import growth_of
 from gbt.training.plan import Plan
+from gbt.training.policy_growth import growth_of
 
 
 @dataclass

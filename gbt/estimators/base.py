@@ -25,7 +25,7 @@ from gbt.estimators.other_names import says_what_serves
 from gbt.estimators.predictions import Predicts
 from gbt.files.saving import describe_estimator, kind_of, save
 from gbt.kernels.trees.experience import nothing_held_up
-from gbt.losses.known import as_loss, is_same
+from gbt.losses.by_name import as_loss, is_same
 from gbt.losses.overflow import SumsOverflowError
 from gbt.losses.ranking.queries import with_queries
 from gbt.losses.robust import warn_of_short_steps
@@ -105,8 +105,8 @@ class BaseGBT(Predicts):
         init_score : array of shape (n,), or (n, K) for K > 2 classes, optional
             The raw prediction of each row from which boosting starts, in place of a base score;
             every later prediction then needs the ``init_score`` of its own rows
-            (``gbt.model.starts``). Without ``eval_set``, rows that are held out for early stopping
-            keep theirs.
+            (``gbt.model.starting_values``). Without ``eval_set``, rows that are held out for early
+            stopping keep theirs.
         X_val, y_val, sample_weight_val : optional
             One more evaluation set, after those of ``eval_set``, in the form in which a Pipeline
             can transform it: ``Pipeline(..., transform_input=["X_val"])``.

@@ -11,10 +11,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from gbt.estimators.base import BaseGBT
 from gbt.estimators.other_names import says_what_serves
 from gbt.estimators.parameters import ClassifierParameters, documented
-from gbt.losses.half import LOSSES
 from gbt.losses.loss import Loss
 from gbt.losses.own import OwnLoss
 from gbt.losses.several_outputs import Softmax
+from gbt.losses.squared_and_logistic import LOSSES
 from gbt.tables.targets import distinct_labels, weigh_classes
 
 

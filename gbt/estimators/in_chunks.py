@@ -15,7 +15,7 @@ from sklearn.utils.validation import validate_data
 
 from gbt.estimators.defaults import as_checked
 from gbt.estimators.tables import ChecksTables
-from gbt.losses.known import as_loss
+from gbt.losses.by_name import as_loss
 from gbt.losses.own import OwnLoss
 from gbt.parallel.chunks import Chunk, each_chunk, is_in_chunks
 from gbt.tables.categories import (
@@ -26,10 +26,10 @@ from gbt.tables.categories import (
     learn_together,
     levels_in,
 )
-from gbt.tables.given import Table
+from gbt.tables.table import Table
 from gbt.training.distributed.edges import MOST_COARSE
 from gbt.training.distributed.table import SharedRows
-from gbt.training.growing import searches_histograms
+from gbt.training.policy_growth import searches_histograms
 
 
 def refuse_what_needs_memory(estimator: ChecksTables, init_score: Any) -> None:

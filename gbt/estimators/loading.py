@@ -29,11 +29,11 @@ from gbt.files.documents import (
 )
 from gbt.files.saving import FORMAT, KINDS, LABEL_DTYPES, VERSION
 from gbt.kernels.trees.experience import nothing_held_up
-from gbt.losses.half import LOSSES
-from gbt.losses.known import OF_REGRESSION, OWN, as_loss, is_loss, is_same, parameters_of
+from gbt.losses.by_name import OF_REGRESSION, OWN, as_loss, is_loss, is_same, parameters_of
 from gbt.losses.loss import Loss
 from gbt.losses.own import OwnLoss
 from gbt.losses.several_outputs import SeveralTargets, Softmax
+from gbt.losses.squared_and_logistic import LOSSES
 from gbt.losses.survival.laws import LAWS
 from gbt.model.description import FLAGS, NUMBERS
 from gbt.model.ensemble import Ensemble

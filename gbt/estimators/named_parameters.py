@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self
 from sklearn.base import BaseEstimator
 
 from gbt.estimators.other_names import explain_unknown
-from gbt.losses.known import as_loss
+from gbt.losses.by_name import as_loss
 from gbt.splitting.policies_by_name import as_policy
 
 

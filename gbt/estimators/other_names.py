@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from functools import wraps
 from typing import Any, TypeVar, cast
 
-from gbt.losses.known import OF_REGRESSION
+from gbt.losses.by_name import OF_REGRESSION
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 

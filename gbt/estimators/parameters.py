@@ -16,7 +16,7 @@ import numpy as np
 from gbt.estimators.constraints import InteractionConstraints, MonotoneConstraints
 from gbt.estimators.defaults import as_checked
 from gbt.estimators.other_names import explain_loss, explain_metric
-from gbt.losses.known import OF_REGRESSION, is_loss, is_own
+from gbt.losses.by_name import OF_REGRESSION, is_loss, is_own
 from gbt.losses.own import OF_A_LOSS
 from gbt.parallel.threads import effective_n_jobs
 from gbt.splitting.interactions import is_interaction_constraints

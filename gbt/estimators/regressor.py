@@ -10,7 +10,7 @@ from sklearn.utils import check_array
 from gbt.estimators.base import BaseGBT
 from gbt.estimators.other_names import says_what_serves
 from gbt.estimators.parameters import documented
-from gbt.losses.known import as_loss
+from gbt.losses.by_name import as_loss
 from gbt.losses.loss import Loss
 from gbt.losses.ranking.queries import with_queries
 from gbt.parallel.chunks import in_memory

@@ -1,6 +1,6 @@
 """Tables, targets and weights as people hand them over, checked once, where they come in.
 
-Tables are whatever ``gbt.tables.given.Table`` takes. Later code may rely on rows of floats, nan
+Tables are whatever ``gbt.tables.table.Table`` takes. Later code may rely on rows of floats, nan
 where a value is missing, and on float64 targets and weights. The table of a fit determines the
 names of columns and their levels, and every later table is compared with it.
 """
@@ -16,9 +16,9 @@ from gbt.estimators.parameters import SharedParameters
 from gbt.losses.loss import Loss
 from gbt.parallel.chunks import in_memory, is_in_chunks
 from gbt.tables.categories import Categories, EncodedRows, encode, learn
-from gbt.tables.given import Table, refuse_infinities, refuse_other_targets
 from gbt.tables.names import refuse_other_columns
 from gbt.tables.sparse_rows import SparseRows
+from gbt.tables.table import Table, refuse_infinities, refuse_other_targets
 from gbt.tables.targets import as_column, as_init_score, as_pairs, as_weight, warn_of_other_order
 from gbt.training.distributed.table import SharedRows
 from gbt.training.evaluation import EvalSet, refuse_other_eval_sets

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from gbt.files.whole_files import write_whole
-from gbt.losses.known import as_loss, describe_loss
+from gbt.losses.by_name import as_loss, describe_loss
 
 FORMAT = "gbt"
 VERSION = 1

@@ -19,7 +19,7 @@ from gbt.formats.catboost.answers import Answers
 from gbt.formats.checking import kept
 from gbt.formats.imported import Imported
 from gbt.formats.merging import merged
-from gbt.formats.steps import preparation_of, steps_before
+from gbt.formats.pipelines import preparation_of, steps_before
 from gbt.formats.training_rows import complete, complete_several
 from gbt.formats.wrappers import is_of_several, scale_of, target_encoder, unwrapped
 from gbt.formats.wrappers import labels_of as labels_of
@@ -53,7 +53,7 @@ def as_ensemble(
         is the JSON of an XGBoost model. Wrappers of scikit-learn are removed if they hand rows on
         unchanged, see `gbt.formats.wrappers`. The steps of a fitted pipeline become the
         ``preparation`` of its model: the ensemble takes rows as the pipeline does, and credits
-        splits to their columns, see `gbt.formats.steps`. A list of models is their average, and
+        splits to their columns, see `gbt.formats.pipelines`. A list of models is their average, and
         other averages are models, too, see `gbt.formats.averages`.
     X : table of shape (n, p), optional
         The rows that the model was trained on. They supply statistics of nodes that its library did
@@ -68,7 +68,7 @@ def as_ensemble(
     init_score : array of shape (n,), or (n, K), optional
         Raw predictions from which these rows started: XGBoost's ``base_margin``, LightGBM's
         ``init_score``. No library keeps them with its model. The ensemble then has starting values
-        (``gbt.model.starts``), and every prediction needs those of its rows.
+        (``gbt.model.starting_values``), and every prediction needs those of its rows.
 
     Returns
     -------

@@ -32,19 +32,19 @@ from scipy.sparse import hstack
 
 from gbt.formats.averages import Several, refuse_other_scales
 from gbt.formats.imported import with_zeros
-from gbt.losses.half import LOSSES
-from gbt.losses.known import is_same
+from gbt.losses.by_name import is_same
 from gbt.losses.several_outputs import SeveralTargets
+from gbt.losses.squared_and_logistic import LOSSES
 from gbt.model.ensemble import Ensemble
 from gbt.model.predictor import rounded_down
 from gbt.model.preparation import Preparation
 from gbt.model.seen_rows import SeenRows
 from gbt.model.tree import NODE_DTYPES
 from gbt.tables.categories import EncodedRows
-from gbt.tables.given import Table
 from gbt.tables.level_sets import LevelSets
 from gbt.tables.names import are_numbers, refuse_other_columns
 from gbt.tables.sparse_rows import SparseRows
+from gbt.tables.table import Table
 
 NO_SPLIT = {"feature": -1, "left": -1, "right": -1}  # of a leaf, which has 0 elsewhere
 MUST_SHARE: dict[str, Callable[[Ensemble], Any]] = {

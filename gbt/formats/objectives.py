@@ -11,11 +11,11 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from gbt.losses.amounts import Gamma, Poisson, SquaredLogError, Tweedie
-from gbt.losses.half import LOSSES, CrossEntropy
 from gbt.losses.loss import Loss
 from gbt.losses.ranking import NDCG, Pairwise
 from gbt.losses.robust import Absolute, Huber, PseudoHuber, Quantile
 from gbt.losses.several_outputs import SeveralTargets, Softmax
+from gbt.losses.squared_and_logistic import LOSSES, CrossEntropy
 from gbt.losses.survival import Aft, Cox
 
 NEWTON_GAMMA, NEWTON_COX, NEWTON_AFT, NEWTON_TWEEDIE = (

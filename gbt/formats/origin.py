@@ -26,8 +26,8 @@ import numpy as np
 
 from gbt.formats.imported import LibraryNodes
 from gbt.formats.nodes import EPS_32
-from gbt.losses.half import HalfLogistic
 from gbt.losses.loss import Loss
+from gbt.losses.squared_and_logistic import HalfLogistic
 
 SAMPLED = "rows were sampled, or the loss is another"
 

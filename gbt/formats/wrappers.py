@@ -1,8 +1,8 @@
 """Wrappers of models: searches over parameters, pipelines, thresholds, transformed targets.
 
 A wrapper is replaced by the model inside; the steps of a pipeline, which change rows on the way to
-it, become a part of its `Ensemble` (``gbt.formats.steps``). Models that are averaged, or stand side
-by side, become one (``gbt.formats.averages``). One that changes rows in other ways, or makes
+it, become a part of its `Ensemble` (``gbt.formats.pipelines``). Models that are averaged, or stand
+side by side, become one (``gbt.formats.averages``). One that changes rows in other ways, or makes
 something else of several models, is refused, and the error says what to pass instead.
 
 The trees inside may see other targets than the caller has: `target_encoder` makes one of the other.

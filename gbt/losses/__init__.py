@@ -24,9 +24,10 @@ times to an event, `Cox` and `Aft`, in ``gbt.losses.survival``, and those of an 
 and `NDCG`, in ``gbt.losses.ranking``. Under `Cox` and the last two the loss of a row depends on
 other rows: such losses know weights, and are asked for all rows at once (``Loss.prepared``).
 
-Read ``loss`` first (the methods of a loss), then the losses themselves: ``half`` (the two that
-kernels know), ``amounts``, ``robust``, ``several_outputs``. ``own`` wraps a user's object,
-``known`` finds a loss by its name, ``overflow`` refuses sums that do not fit into float64.
+Read ``loss`` first (the methods of a loss), then the losses themselves: ``squared_and_logistic``
+(the two that kernels know), ``amounts``, ``robust``, ``several_outputs``. ``own`` wraps a user's
+object, ``by_name`` finds a loss by its name, ``overflow`` refuses sums that do not fit into
+float64.
 
 The hessians of `Poisson` and `Gamma` are not the second derivatives at the prediction, m and y / m,
 but the largest between prediction and target. With second derivatives at the prediction, Newton's
@@ -49,17 +50,17 @@ learning rate: scale a target that ranges over thousands, or take more trees. Fi
 the steps of all trees together are far too short (`warn_of_short_steps`).
 
 A new loss is a class that inherits `Loss`, adds ``value`` and ``derivatives``, and is listed
-in ``OF_REGRESSION`` of ``gbt.losses.known``; `Gamma` is an example, and CONTRIBUTING.md says what
+in ``OF_REGRESSION`` of ``gbt.losses.by_name``; `Gamma` is an example, and CONTRIBUTING.md says what
 else to do. A user's own loss needs no file here. Only a loss that is worth compiling has its
 formulas in ``gbt.kernels.rows.derivatives``, too, under a ``kind`` of its own.
 """
 
 from gbt.losses.amounts import Gamma, Poisson, SquaredLogError, Tweedie
-from gbt.losses.half import CrossEntropy, HalfLogistic, HalfSquaredError
 from gbt.losses.loss import Loss
 from gbt.losses.ranking import NDCG, Pairwise
 from gbt.losses.robust import Absolute, Huber, PseudoHuber, Quantile
 from gbt.losses.several_outputs import SeveralTargets, Softmax
+from gbt.losses.squared_and_logistic import CrossEntropy, HalfLogistic, HalfSquaredError
 from gbt.losses.survival import Aft, Cox
 
 __all__ = [

@@ -20,8 +20,8 @@ from typing import NoReturn
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbt.losses.half import LOSSES
 from gbt.losses.loss import Loss, Pair
+from gbt.losses.squared_and_logistic import LOSSES
 from gbt.losses.sums import exact_sum
 
 LEAST_HESSIAN = 1e-16

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gbt.losses.known import describe_loss
+from gbt.losses.by_name import describe_loss
 from gbt.model.soundness import STATISTICS
 from gbt.model.tree import NODE_DTYPES
 from gbt.tables.categories import level_names

@@ -41,15 +41,15 @@ from gbt.model.predictor import Predictor
 from gbt.model.preparation import Preparation
 from gbt.model.seen_rows import SeenRows
 from gbt.model.soundness import STATISTICS, refuse_unsound
-from gbt.model.starts import checked_init_score, raw_before
+from gbt.model.starting_values import checked_init_score, raw_before
 from gbt.model.statistics import gain_by_feature, node_step, refit
 from gbt.model.tree import NODE_DTYPES, Nodes, Tree, Trees, sealed
 from gbt.parallel.chunks import Chunk, refuse_chunks
 from gbt.tables.categories import Categories, EncodedRows, encode
-from gbt.tables.given import Table
 from gbt.tables.level_sets import LevelSets
 from gbt.tables.names import refuse_number, refuse_other_columns
 from gbt.tables.sparse_rows import SparseRows, as_type, with_zeros_missing
+from gbt.tables.table import Table
 
 if TYPE_CHECKING:
     import pandas
@@ -92,8 +92,8 @@ class Ensemble(Nodes):
         Whether what a sparse matrix does not store is missing, as in XGBoost, and not 0. None: it
         is missing to some of the trees, as in an average of unlike models, which refuses it.
     has_init_score : bool or None
-        Whether the trees start from a value of each row (``gbt.model.starts``) and not from the
-        base score, which is then 0. None is unknown, as for models of other libraries.
+        Whether the trees start from a value of each row (``gbt.model.starting_values``) and not
+        from the base score, which is then 0. None is unknown, as for models of other libraries.
     seen_rows : SeenRows or None
         Fingerprints of the rows that the model has seen, see ``gbt.model.seen_rows``; None is
         unknown, as for imported models and those read from a file.

@@ -34,7 +34,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gbt.model.ensemble import Ensemble
-from gbt.model.starts import raw_before
+from gbt.model.starting_values import raw_before
 from gbt.model.statistics import along_rounds, of_positive_weight
 from gbt.parallel.chunks import Chunk
 from gbt.tables.sparse_rows import as_type

@@ -15,8 +15,8 @@ from typing import Any
 from sklearn.utils import _safe_indexing
 
 from gbt.model.credit import Credit
-from gbt.tables.given import as_given
 from gbt.tables.names import are_numbers, column_names, first_ten, names_for
+from gbt.tables.table import as_given
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gbt.files.documents import InvalidModelError
-from gbt.losses.known import is_known
+from gbt.losses.by_name import is_known
 from gbt.model.tree import NODE_DTYPES, preorder_links
 from gbt.tables.level_sets import n_words_for
 

@@ -26,7 +26,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gbt.model.ensemble import Ensemble
-from gbt.model.starts import raw_before
+from gbt.model.starting_values import raw_before
 
 TREES_AT_ONCE = 32  # one float64 for each of 32 trees and 1008 rows takes 260 kB
 
@@ -43,8 +43,8 @@ class Stage(NamedTuple):
 def start_of(ensemble: Ensemble, n_rows: int, init_score: np.ndarray | None = None) -> np.ndarray:
     """Return the raw predictions at which the first trees are judged, float64 of shape (K, n).
 
-    ``init_score`` are starting values that ``gbt.model.starts`` has checked, (n, K), if rows have
-    any.
+    ``init_score`` are starting values that ``gbt.model.starting_values`` has checked, (n, K), if
+    rows have any.
     """
     start = raw_before(ensemble.base_score, n_rows, init_score)
     if ensemble.is_forest:

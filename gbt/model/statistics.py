@@ -17,7 +17,7 @@ import numpy as np
 from gbt.kernels.rows import walk
 from gbt.losses.loss import Loss
 from gbt.losses.sums import exact_sums
-from gbt.model.starts import checked_init_score, raw_before
+from gbt.model.starting_values import checked_init_score, raw_before
 from gbt.model.tree import sealed
 from gbt.parallel.chunks import Chunk, over_chunks
 from gbt.tables.sparse_rows import as_type, take

@@ -1,8 +1,8 @@
 """The question to a policy, and its answer.
 
-The loop of ``gbt.training.growing`` opens nodes and asks a policy for the splits of those opened
-last: all of one depth, or with ``max_leaves`` the two children of one split. Nodes too deep or too
-small to be split are left out. Whatever the policy, a node is a stretch of one list of rows,
+The loop of ``gbt.training.policy_growth`` opens nodes and asks a policy for the splits of those
+opened last: all of one depth, or with ``max_leaves`` the two children of one split. Nodes too deep
+or too small to be split are left out. Whatever the policy, a node is a stretch of one list of rows,
 and a row carries its gradient and hessian as integers, so that sums do not depend on their order.
 """
 

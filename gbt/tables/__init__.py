@@ -1,6 +1,6 @@
 """A table as people have it becomes columns of codes.
 
-Read ``given`` first: arrays and frames become rows of floats, nan for a missing value. Their
+Read ``table`` first: arrays and frames become rows of floats, nan for a missing value. Their
 columns are called as ``names`` says. On the way ``categories`` turns words into the numbers of
 their levels; ``targets`` converts targets and weights. Then ``columns`` replaces every value by its
 rank among the distinct values of its column, which is all that growing a tree needs. ``level_sets``

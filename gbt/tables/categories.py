@@ -25,11 +25,11 @@ from typing import Any
 
 import numpy as np
 
-from gbt.tables.given import Table
 from gbt.tables.level_sets import LevelSets
 from gbt.tables.names import place_of
 from gbt.tables.sparse_rows import SparseRows
 from gbt.tables.spelled import spells_number
+from gbt.tables.table import Table
 
 Level = str | int | bool
 Levels = tuple[Level, ...]

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from gbt.tables.given import Table
 from gbt.tables.names import place_of
+from gbt.tables.table import Table
 
 MISSING = {"", "na", "n/a", "#n/a", "<na>", "nan", "-nan", "null", "nat", "?"}
 CLOTHES = re.compile(

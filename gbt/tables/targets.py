@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_array, column_or_1d
 
-from gbt.tables.given import refuse_other_targets
+from gbt.tables.table import refuse_other_targets
 
 
 def as_column(y: Any) -> Any:

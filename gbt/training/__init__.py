@@ -2,8 +2,8 @@
 
 Read ``boosting`` first, the loop itself; then ``outputs`` (raw predictions, and the trees that
 follow them) and ``histogram_growth``, which grows whole trees in compiled code, with
-``histogram_levels`` for categories and ``fixed_point`` for sums of integers. ``growing`` asks a
-policy in Python for the splits. ``plan`` has what the trees of a fit have in common,
+``histogram_levels`` for categories and ``fixed_point`` for sums of integers. ``policy_growth`` asks
+a policy in Python for the splits. ``plan`` has what the trees of a fit have in common,
 ``grown_trees`` collects them. ``sampling`` draws rows and columns, ``evaluation`` watches the fit
 and stops it, ``progress`` prints.
 """

@@ -23,22 +23,22 @@ import numpy as np
 
 from gbt.kernels.rows.derivatives import GIVEN
 from gbt.kernels.trees.experience import nothing_held_up
-from gbt.losses.known import is_same, refusing_overflow_of
+from gbt.losses.by_name import is_same, refusing_overflow_of
 from gbt.losses.loss import Loss
 from gbt.losses.overflow import SumsOverflowError, refuse_vanishing_squares
 from gbt.model.ensemble import Ensemble
 from gbt.model.seen_rows import SeenRows
-from gbt.model.starts import raw_before
+from gbt.model.starting_values import raw_before
 from gbt.splitting.policy import Limits, Policy
 from gbt.tables.categories import Categories, EncodedRows, count_levels
 from gbt.tables.sparse_columns import columns_of
 from gbt.training.distributed.outputs import SharedOutputs
 from gbt.training.distributed.table import SharedRows
 from gbt.training.evaluation import Callback, EvalSet, Metrics, Round, Watch, ask, metrics_of
-from gbt.training.growing import searches_histograms
 from gbt.training.grown_trees import GrownTrees
 from gbt.training.outputs import Outputs
 from gbt.training.plan import Plan
+from gbt.training.policy_growth import searches_histograms
 from gbt.training.progress import Progress
 from gbt.training.sampling import Draws, sample_size
 

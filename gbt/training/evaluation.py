@@ -28,12 +28,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.dummy import DummyRegressor
 from sklearn.metrics import check_scoring, get_scorer, get_scorer_names
 
-from gbt.losses.known import refusing_overflow_of
+from gbt.losses.by_name import refusing_overflow_of
 from gbt.losses.loss import Loss, mean
 from gbt.losses.overflow import refusing_overflow
 from gbt.losses.own import OwnLoss, is_name_of_error, read_only
 from gbt.model.ensemble import Ensemble
-from gbt.model.starts import raw_before
+from gbt.model.starting_values import raw_before
 from gbt.model.tree import Tree
 
 # What get_scorer, make_scorer and check_scoring return; the last may call the model's score.

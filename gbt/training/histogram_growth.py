@@ -73,9 +73,9 @@ class HistogramGrowth:
     """The memory of growing trees on one table, used again for every tree.
 
     ``judges`` is that of the policy; None if it is greedy. One that is asked in Python searches no
-    histograms (``gbt.training.growing``). ``leaf_of_row``, int32, says which leaf of the last tree
-    every row of the table is in. It has no meaning for rows that the tree did not see, and the next
-    tree overwrites it.
+    histograms (``gbt.training.policy_growth``). ``leaf_of_row``, int32, says which leaf of the last
+    tree every row of the table is in. It has no meaning for rows that the tree did not see, and the
+    next tree overwrites it.
     """
 
     def __init__(

@@ -1,10 +1,10 @@
 r"""The outputs of a model while it is fitted: raw predictions, and the trees that follow them.
 
 With one output, tree after tree is grown on the derivatives at the raw predictions so far; in the
-histogram search (``gbt.training.growing``), where kernels know the loss, one call grows many. With
-K outputs (``gbt.losses.several_outputs``) all K trees of a round are grown on the derivatives
-before it. They do not depend on each other, so threads grow them side by side, each in memory of
-its own::
+histogram search (``gbt.training.histogram_growth``), where kernels know the loss, one call grows
+many. With K outputs (``gbt.losses.several_outputs``) all K trees of a round are grown on the
+derivatives before it. They do not depend on each other, so threads grow them side by side, each in
+memory of its own::
 
     raw predictions -> loss -> g, h -> thread 0: trees 0, 2, 3 -> raw predictions
         (K, n)              (K, n) \-> thread 1: trees 1, 4    -/     (K, n)
@@ -32,10 +32,10 @@ from gbt.parallel.threads import effective_n_jobs, over_blocks, run_all, threads
 from gbt.splitting.policies_by_name import POLICIES
 from gbt.splitting.policy import Policy
 from gbt.tables.columns import Columns
-from gbt.training.growing import growth_of
 from gbt.training.grown_trees import NewTrees
 from gbt.training.histogram_growth import HistogramGrowth
 from gbt.training.plan import Plan
+from gbt.training.policy_growth import growth_of
 from gbt.training.sampling import Draws
 
 # Handing trees to a thread takes some 60 microseconds a round. It pays if the thread's trees read

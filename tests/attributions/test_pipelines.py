@@ -464,6 +464,6 @@ def test_groups_that_are_written_alike_are_not_the_same():
 def test_the_table_of_the_page_is_what_its_command_prints():
     for library in ("catboost", "lightgbm", "xgboost"):
         peer(library)
-    from docs.steps import written
+    from docs.pipeline_steps import written
 
     assert written() in (ROOT / "docs" / "models.md").read_text()

@@ -40,12 +40,13 @@ TESTS = {  # of the modules whose names begin so; the longest beginning counts
     "attributions/kernels/held_out": "tests/attributions/held_out",
     "attributions/kernels/spots": "tests/attributions/held_out tests/attributions/unbiased",
     "attributions/kernels/stumps": "tests/attributions/mdi",
-    "attributions/refits": "tests/attributions/refits tests/attributions/test_starts.py",
+    "attributions/refits": "tests/attributions/refits tests/attributions/test_starting_values.py",
     "attributions/statistics": "tests/attributions/statistics tests/attributions/held_out",
     "gbt/estimators": "tests/gbt --ignore tests/gbt/formats --ignore tests/gbt/kernels",
     "gbt/files": "tests/gbt/test_saving.py tests/gbt/formats",
     "gbt/formats": "tests/gbt/formats",
-    "gbt/formats/steps": "tests/gbt/formats/test_wrappers.py tests/attributions/test_pipelines.py",
+    "gbt/formats/pipelines": "tests/gbt/formats/test_wrappers.py"
+    " tests/attributions/test_pipelines.py",
     "attributions/walk": "tests/attributions/held_out tests/attributions/unbiased",
     "gbt/kernels": f"{UNCOMPILED} tests/gbt/kernels tests/gbt/training tests/gbt/splitting"
     " tests/gbt/tables",

@@ -144,10 +144,10 @@ def test_imports_run_one_way():
     ("module", "imported"),
     [
         ("gbt.model.tree", "attributions.results"),
-        ("gbt.losses.half", "gbt.model.ensemble"),
+        ("gbt.losses.squared_and_logistic", "gbt.model.ensemble"),
         ("gbt.reference.splits", "gbt.kernels.cuts.search"),
-        ("attributions.held_out.steps", "gbt.training.growing"),
-        ("attributions.per_row.saabas", "attributions.held_out.steps"),
+        ("attributions.held_out.rows_before_trees", "gbt.training.policy_growth"),
+        ("attributions.per_row.saabas", "attributions.held_out.rows_before_trees"),
         ("gbt.cores", "benchmarks.study.files"),
     ],
 )

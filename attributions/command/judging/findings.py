@@ -26,8 +26,8 @@ from attributions.command.wording import shown_names
 from attributions.held_out.constant_loss import Targets, least_loss, percent_of_one
 from attributions.held_out.gain import gain_by, held_out_gain_rows
 from attributions.held_out.rows_at_splits import RowsAtSplits
+from attributions.held_out.rows_before_trees import Wanted
 from attributions.held_out.splits import StepsOfModel
-from attributions.held_out.steps import Wanted
 from attributions.plots.captions import are_doubtful
 from attributions.results import GlobalAttribution
 from attributions.rows import RowsInBatches

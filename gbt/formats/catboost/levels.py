@@ -18,8 +18,8 @@ from gbt.formats.catboost.binary import Model
 from gbt.formats.listed_levels import Listed
 from gbt.parallel.chunks import refuse_chunks
 from gbt.tables.categories import Categories, Level, learn
-from gbt.tables.given import Table
 from gbt.tables.names import refuse_number, refuse_other_columns
+from gbt.tables.table import Table
 
 Hashed = dict[int, np.ndarray]  # by column: the number of each level's hash in the model
 

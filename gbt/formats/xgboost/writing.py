@@ -36,7 +36,7 @@ import numpy as np
 
 from gbt.files.whole_files import write_whole
 from gbt.formats.objectives import XGBOOST
-from gbt.losses.known import parameters_of
+from gbt.losses.by_name import parameters_of
 from gbt.losses.loss import Loss
 from gbt.losses.several_outputs import SeveralTargets, Softmax
 from gbt.model.ensemble import Ensemble

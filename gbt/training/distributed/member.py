@@ -29,7 +29,7 @@ from gbt.kernels.distributed.rows import (
 )
 from gbt.kernels.distributed.trees import deal_places
 from gbt.kernels.trees.quantise import ROWS_PER_TASK, quantise
-from gbt.losses.known import refusing_overflow_of
+from gbt.losses.by_name import refusing_overflow_of
 from gbt.model.seen_rows import hash_rows
 from gbt.training.distributed.edges import BITS, MOST_COARSE, Edges
 from gbt.training.distributed.questions import Divided, Fit, Measured, Root, Split, Units
@@ -41,7 +41,7 @@ ROOM = (MOST_COARSE + 1) << BITS  # for the fine bins of a column and that of mi
 
 
 class Member:
-    """Holds the rows of some chunks of a table, given as ``blocks`` of floats with ``n_rows`` in all."""
+    """Holds ``n_rows`` rows, those of some chunks of a table, given as ``blocks`` of floats."""
 
     def __init__(self, blocks: Iterable[np.ndarray], n_rows: int):
         self.sizes: list[int] = []

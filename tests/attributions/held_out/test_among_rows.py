@@ -19,7 +19,7 @@ from attributions import (
 from attributions.reference import held_out as reference
 from gbt import GBTRegressor
 from gbt.losses import NDCG, Cox, Gamma, Pairwise, Poisson, Softmax, Tweedie
-from gbt.losses.half import LOSSES
+from gbt.losses.squared_and_logistic import LOSSES
 from gbt.model.credit import Credit
 from gbt.reference import ranking as page
 from gbt.reference import survival

@@ -35,8 +35,8 @@ from attributions import (
 )
 from attributions.reference import definitions as reference
 from gbt.losses.amounts import Gamma
-from gbt.losses.half import LOSSES
 from gbt.losses.several_outputs import Softmax
+from gbt.losses.squared_and_logistic import LOSSES
 from tests.asserts import assert_close, assert_same
 from tests.tree_cases import ensemble_of, example_1, leaf_of, stump_on, tree_of
 

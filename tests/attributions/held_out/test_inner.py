@@ -25,7 +25,7 @@ from attributions.reference import shapley
 from attributions.testing import REG_LAMBDAS, Judged, judged, problems
 from gbt.estimators import GBTClassifier, GBTRegressor
 from gbt.losses.amounts import Poisson
-from gbt.losses.half import LOSSES
+from gbt.losses.squared_and_logistic import LOSSES
 from gbt.parallel.in_order import ROWS_PER_BLOCK, merge_blocks
 from tests.asserts import assert_close, assert_same
 from tests.greedy import GreedyClassifier, GreedyRegressor

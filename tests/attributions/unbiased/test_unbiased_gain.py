@@ -15,7 +15,7 @@ from attributions.testing import ensembles, rows_for
 from attributions.unbiased import subsets as subset_ratios
 from gbt import GBTClassifier, GBTRegressor
 from gbt.losses.amounts import Poisson
-from gbt.losses.half import LOSSES, HalfLogistic, HalfSquaredError
+from gbt.losses.squared_and_logistic import LOSSES, HalfLogistic, HalfSquaredError
 from tests.asserts import assert_close, assert_same
 from tests.greedy import GreedyRegressor
 from tests.tree_cases import ensemble_of, fit_values, stump_on

@@ -29,9 +29,9 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from gbt.formats import as_ensemble
 from gbt.losses import NDCG, Aft, Cox, CrossEntropy, Pairwise
 from gbt.losses.amounts import Gamma, Poisson, SquaredLogError, Tweedie
-from gbt.losses.half import LOSSES
 from gbt.losses.robust import Absolute, Huber, PseudoHuber, Quantile
 from gbt.losses.several_outputs import SeveralTargets, Softmax
+from gbt.losses.squared_and_logistic import LOSSES
 from tests.asserts import is_before, peer
 
 WORDS = ["rome", "oslo", "lima", "bern", "kyiv"]  # not sorted

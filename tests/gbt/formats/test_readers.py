@@ -13,7 +13,7 @@ from gbt.files.documents import InvalidModelError
 from gbt.formats import as_ensemble
 from gbt.formats.lightgbm.model import from_lightgbm
 from gbt.formats.xgboost.model import from_xgboost
-from gbt.losses.known import is_same
+from gbt.losses.by_name import is_same
 from gbt.model.soundness import STATISTICS
 from tests.asserts import (
     EPS,

@@ -15,9 +15,9 @@ import gbt
 from attributions import held_out_gain
 from gbt.losses import NDCG, Aft, Cox, CrossEntropy, Pairwise
 from gbt.losses.amounts import Gamma, Poisson, SquaredLogError, Tweedie
-from gbt.losses.half import HalfSquaredError
-from gbt.losses.known import OF_REGRESSION, as_loss, is_same
+from gbt.losses.by_name import OF_REGRESSION, as_loss, is_same
 from gbt.losses.robust import Huber, PseudoHuber, Quantile
+from gbt.losses.squared_and_logistic import HalfSquaredError
 from gbt.reference import ranking, survival
 from tests.asserts import assert_close, assert_same
 from tests.gbt.losses.test_losses import GIVEN

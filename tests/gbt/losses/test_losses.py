@@ -13,10 +13,10 @@ import gbt
 from attributions import permutation, tree_inner, unbiased_gain
 from gbt import GBTClassifier, GBTRegressor
 from gbt.losses.amounts import Gamma, Poisson, SquaredLogError, Tweedie
-from gbt.losses.half import LOSSES
 from gbt.losses.loss import mean
 from gbt.losses.own import OwnLoss
 from gbt.losses.robust import Absolute, Huber, PseudoHuber, Quantile
+from gbt.losses.squared_and_logistic import LOSSES
 from tests.asserts import assert_close, assert_same
 from tests.attributions.measures import JUDGING, MEASURES, judging
 from tests.greedy import GreedyRegressor

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attributions.testing import ensembles, rows_for
-from gbt.losses.half import HalfLogistic
+from gbt.losses.squared_and_logistic import HalfLogistic
 from gbt.model.ensemble import Ensemble
 from gbt.model.predictor import ROWS_AT_ONCE
 from tests.asserts import assert_same, assert_sums_of_rows, assert_valid_ensemble

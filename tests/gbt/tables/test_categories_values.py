@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gbt.tables.categories import MOST_LEVELS, encode, learn
-from gbt.tables.given import Table
+from gbt.tables.table import Table
 from tests.asserts import assert_same
 from tests.greedy import GreedyRegressor
 

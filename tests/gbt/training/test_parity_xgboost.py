@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from gbt.losses.half import LOSSES
+from gbt.losses.squared_and_logistic import LOSSES
 from gbt.splitting.interactions import groups_of
 from gbt.tables.columns import Columns
 from tests.asserts import EPS_32, is_before, peer

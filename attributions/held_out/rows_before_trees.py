@@ -1,9 +1,9 @@
 """What each row adds to TreeInner and its relatives, block by block.
 
-A `Judge` is a model with an individual attribution that is bound to it. `JudgedRows` compute, for a
-block of rows and some trees at a time, the gradients before each tree, and call the attribution
-once with these as weights. Changes along paths need no call: rows climb from their spots
-(``attributions.walk``). The equations stand in ``attributions.held_out.tree_inner``.
+A `BoundModel` is a model with an individual attribution that is bound to it. `RowsBeforeTrees`
+compute, for a block of rows and some trees at a time, the gradients before each tree, and call the
+attribution once with these as weights. Changes along paths need no call: rows climb from their
+spots (``attributions.walk``). The equations stand in ``attributions.held_out.tree_inner``.
 """
 
 from collections.abc import Iterator
@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from attributions.kernels.paths import judge_shape
-from attributions.per_row.bound import Judge
+from attributions.kernels.paths import add_partial_terms
+from attributions.per_row.bound import BoundModel
 from attributions.per_row.predecomp import PathChanges
 from attributions.walk.layout_of_steps import lower_of
 from attributions.walk.rows_at_spots import RowsAtSpots
@@ -51,23 +51,23 @@ class Wanted:
         return {"per_tree": by_tree if self.per_tree else None, "per_output": of_output}
 
 
-class JudgedRows(RowsAtSpots):
-    """Rows whose model is a `Judge`."""
+class RowsBeforeTrees(RowsAtSpots):
+    """Rows whose model is a `BoundModel`."""
 
-    model: Judge
+    model: BoundModel
 
     asks_queries_at_once = True  # which are the draws of an order: their rows depend on no others
 
     @property
     def have_paths(self) -> bool:
         """Whether the rows of a leaf share their contributions, so that gradients can be summed."""
-        return all(isinstance(bound, PathChanges) for bound in self.model.bounds)
+        return all(isinstance(bound, PathChanges) for bound in self.model.attributions)
 
     @cached_property
     def changes(self) -> PathChanges:
         """The changes along the paths of the trees of all outputs; see `have_paths`."""
-        bounds: Any = self.model.bounds
-        of_outputs = [np.split(b.node_value, b.ensemble.tree_offset[1:-1]) for b in bounds]
+        attributions: Any = self.model.attributions
+        of_outputs = [np.split(b.node_value, b.ensemble.tree_offset[1:-1]) for b in attributions]
         of_trees = [tree for of_round in zip(*of_outputs, strict=True) for tree in of_round]
         return PathChanges(self.ensemble, np.concatenate(of_trees))
 
@@ -99,7 +99,7 @@ class JudgedRows(RowsAtSpots):
         by_tree = np.zeros((self.ensemble.n_trees, len(q)))
         for output, trees, gradient, _ in self.steps(rows, block):
             row_weight = -weight * gradient
-            self.model.bounds[output].add(block, trees, row_weight, q)
+            self.model.attributions[output].add(block, trees, row_weight, q)
             for j, m in enumerate(trees if per_tree else ()):
                 k = self.model.put_tree(output, m, block, row_weight[j : j + 1], r)
                 by_tree[m * n_outputs + output, k] = r[k].sum(axis=1)
@@ -115,7 +115,7 @@ class JudgedRows(RowsAtSpots):
         for output, trees, gradient, hessian in self.steps(rows, block):
             for m, g, h in zip(trees, gradient, hessian, strict=True):
                 k = self.model.put_tree(output, m, block, ones, step)
-                judge_shape(k, g, h, weight, step, earlier[output], q)
+                add_partial_terms(k, g, h, weight, step, earlier[output], q)
                 if per_tree:
                     by_tree[m * n_outputs + output, k] = step[k].sum(axis=1)
         return self.by_row(q), self.per_unit_of_step(by_tree) if per_tree else None
@@ -127,7 +127,7 @@ class JudgedRows(RowsAtSpots):
         forests = np.zeros((n_outputs, self.ensemble.n_credited, len(y)))
         others, ones = np.zeros((n_outputs, len(y))), np.ones((TREES_AT_ONCE, len(y)))
         for output, trees, gradient, _ in self.steps(rows, block):
-            self.model.bounds[output].add(block, trees, ones[: len(trees)], forests[output])
+            self.model.attributions[output].add(block, trees, ones[: len(trees)], forests[output])
             for g in gradient:
                 others[output] -= g
         if variant == "target":
@@ -138,7 +138,7 @@ class JudgedRows(RowsAtSpots):
         ]
         return self.by_row(sum(products[1:], start=products[0])), None
 
-    def base_share(self, rows: slice) -> np.ndarray:
+    def base_values(self, rows: slice) -> np.ndarray:
         """Return -(1/alpha) sum_m b_m g_im, the share of the trees' base values b_m.
 
         A forest's start already contains its root values, so that of a tree only base value minus
@@ -147,7 +147,7 @@ class JudgedRows(RowsAtSpots):
         share = np.zeros(rows.stop - rows.start)
         moves = [
             bound.base_values - values_in_start(output)
-            for bound, output in zip(self.model.bounds, self.ensemble.outputs, strict=True)
+            for bound, output in zip(self.model.attributions, self.ensemble.outputs, strict=True)
         ]
         for output, trees, gradient, _ in self.steps(rows):
             for m, g in zip(trees, gradient, strict=True):

@@ -1,7 +1,7 @@
 """The table of docs/models.md: what steps of a pipeline do, and where their columns are credited.
 
-Run ``python -m docs.steps``. Every step is fitted in front of a model of each library, and held-out
-gain is asked of all of them; a refusal would stand in the table in its own words.
+Run ``python -m docs.pipeline_steps``. Every step is fitted in front of a model of each library, and
+held-out gain is asked of all of them; a refusal would stand in the table in its own words.
 """
 
 import warnings

@@ -33,7 +33,7 @@ from attributions.reference.held_out import held_out_gain as plain_held_out_gain
 from gbt import GBTRegressor
 from tests.asserts import assert_close, assert_same, peer
 from tests.attributions.measures import JUDGING, MEASURES
-from tests.gbt.training.test_starts import KINDS, N, rows_of
+from tests.gbt.training.test_starting_values import KINDS, N, rows_of
 from tests.greedy import GreedyRegressor
 
 numbers = st.integers(0, 999)

@@ -6,13 +6,13 @@ from dataclasses import asdict
 from typing import Any
 
 from gbt.losses.amounts import Gamma, Poisson, SquaredLogError, Tweedie
-from gbt.losses.half import LOSSES, CrossEntropy, HalfLogistic, HalfSquaredError
 from gbt.losses.loss import Loss
 from gbt.losses.overflow import refusing_overflow
 from gbt.losses.own import OF_A_LOSS, OwnLoss
 from gbt.losses.ranking.pairs import NDCG, Pairwise
 from gbt.losses.robust import Absolute, Huber, PseudoHuber, Quantile
 from gbt.losses.several_outputs import OneOutput
+from gbt.losses.squared_and_logistic import LOSSES, CrossEntropy, HalfLogistic, HalfSquaredError
 from gbt.losses.survival import Aft, Cox
 
 # What a regressor takes as ``loss=`` by name, and what model files may name.
