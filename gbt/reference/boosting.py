@@ -26,6 +26,7 @@ then search with integers (``fixed_point=True``).
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -83,7 +84,7 @@ class Node:
 class Branch:
     """A node while the tree grows."""
 
-    rows: np.ndarray
+    rows: Any  # their numbers; where rows lie in shares, those of every share
     depth: int
     cut: Cut | None  # None where it must stay a leaf
     bounds: Bounds  # of its step
@@ -124,15 +125,7 @@ def grow(
         for x in (gradient, hessian, np.ones(len(X)))
     )
     sums = np.array([g, h, [1] * len(X), w], dtype=object).T  # Python's numbers: no overflow
-    scaled = replace(  # the same parameters in the units of g and h
-        given,
-        reg_lambda=given.reg_lambda * h_scale,
-        min_child_weight=given.min_child_weight * h_scale,
-        min_split_gain=(given.min_split_gain * g_scale) * (g_scale / h_scale),
-        hessian_scale=h_scale,
-        weight_scale=w_scale,
-    )
-
+    scaled = given.scaled(g_scale, h_scale, w_scale)
     unit = g_scale / h_scale  # of steps
 
     def within(bounds: Bounds, path: frozenset[int]) -> Parameters:
@@ -163,8 +156,12 @@ def grow(
         branches.extend(branch.children)
         n_leaves += 1
 
+    def leaf_sums(rows: np.ndarray) -> tuple[int, float, float]:
+        g, h = weight[rows] * gradient[rows], weight[rows] * hessian[rows]
+        return len(rows), math.fsum(g), math.fsum(h)
+
     tree: list[Node] = []
-    write(branches[0], tree, weight * gradient, weight * hessian, given)
+    write(branches[0], tree, leaf_sums, given)
     return tree
 
 
@@ -175,29 +172,30 @@ def to_fixed_point(x: np.ndarray, weight: np.ndarray) -> tuple[list[int], float]
     Whole weights multiply integers: a row of weight 3 is three rows, in ties too. Above 256, on
     average, sums of numbers so rounded would be less exact than float64's.
     """
-    total = math.fsum(abs(weight * x))
-    if total == 0.0:
-        return [0] * len(x), 1.0
-    _, exponent = math.frexp(total)  # total = mantissa * 2^exponent with 1/2 <= mantissa < 1
-    scale = math.ldexp(1.0, min(61 - exponent, 1000))  # a float64, whatever x
+    scale = scale_for(math.fsum(abs(weight * x)))
     is_whole = weight.sum() <= 256 * len(x) and (weight == np.rint(weight)).all()
+    return integers(x, weight, scale, is_whole), scale
+
+
+def scale_for(total: float) -> float:
+    """Return the power of two that brings a sum to between 2^60 and 2^61."""
+    _, exponent = math.frexp(total)  # total = mantissa * 2^exponent with 1/2 <= mantissa < 1
+    return math.ldexp(1.0, min(61 - exponent, 1000)) if total > 0 else 1.0  # a float64, whatever x
+
+
+def integers(x: np.ndarray, weight: np.ndarray, scale: float, is_whole: bool) -> list[int]:
+    """Return weight * x * scale in whole numbers, of which whole weights are factors."""
     factor, real = (weight, x) if is_whole else (np.ones(len(x)), weight * x)
-    return [int(w) * int(r) for w, r in zip(factor, np.rint(real * scale), strict=True)], scale
+    return [int(w) * int(r) for w, r in zip(factor, np.rint(real * scale), strict=True)]
 
 
-def write(
-    branch: Branch,
-    tree: list[Node],
-    gradient: np.ndarray,
-    hessian: np.ndarray,
-    parameters: Parameters,
-) -> Node:
+def write(branch: Branch, tree: list[Node], leaf_sums: Callable, parameters: Parameters) -> Node:
     """Append a branch to the tree, itself first, and return its node.
 
-    A leaf adds up its rows, without rounding in between, so that their order does not matter; a
-    parent adds up its two children.
+    A leaf adds up its rows, without rounding in between, so that their order does not matter:
+    ``leaf_sums`` returns their number, G and H. A parent adds up its two children.
     """
-    node = Node(n_samples=len(branch.rows))
+    node = Node()
     tree.append(node)
     cut = branch.cut
     if cut is not None and branch.children:
@@ -205,16 +203,16 @@ def write(
         node.threshold = cut.threshold if node.levels is None else 0.0
         node.missing_left = cut.missing_left
         node.left = len(tree)
-        left = write(branch.children[0], tree, gradient, hessian, parameters)
+        left = write(branch.children[0], tree, leaf_sums, parameters)
         node.right = len(tree)
-        right = write(branch.children[1], tree, gradient, hessian, parameters)
+        right = write(branch.children[1], tree, leaf_sums, parameters)
+        node.n_samples = left.n_samples + right.n_samples
         node.sum_gradient = left.sum_gradient + right.sum_gradient
         node.sum_hessian = left.sum_hessian + right.sum_hessian
         scores = [-t.sum_gradient * step(t, parameters.reg_lambda) for t in (left, right, node)]
         node.gain = scores[0] + scores[1] - scores[2]
     else:
-        node.sum_gradient = math.fsum(gradient[branch.rows])
-        node.sum_hessian = math.fsum(hessian[branch.rows])
+        node.n_samples, node.sum_gradient, node.sum_hessian = leaf_sums(branch.rows)
     lowest, highest = branch.bounds
     node.value = parameters.learning_rate * min(
         max(step(node, parameters.reg_lambda), lowest), highest

@@ -21,14 +21,25 @@ every share tells the sums of all its values, which is as much as the table. The
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbt.reference.boosting import DERIVATIVES, LINK, Model, Node, leaf_values, step
+from gbt.reference.boosting import (
+    DERIVATIVES,
+    LINK,
+    Branch,
+    Model,
+    Node,
+    integers,
+    leaf_values,
+    scale_for,
+    write,
+)
 from gbt.reference.splits import (
     Cut,
     Parameters,
@@ -65,11 +76,9 @@ class Share:
 
     def quantise(self, scales: tuple[float, float, float], is_whole: bool) -> None:
         """Turn g, h and weights into integers, beside a 1 for every row."""
-        factor = self.weight if is_whole else np.ones(len(self.y))
-        of_row = np.ones(len(self.y)) if is_whole else self.weight
         ones = np.ones(len(self.y))
         g, h, w = (
-            [int(f) * int(r) for f, r in zip(factor, np.rint(of_row * x * scale), strict=True)]
+            integers(x, self.weight, scale, is_whole)
             for x, scale in zip((self.gradient, self.hessian, ones), scales, strict=True)
         )
         self.sums = np.array([g, h, [1] * len(self.y), w], dtype=object).T.reshape(-1, 4)
@@ -98,7 +107,7 @@ class Share:
         return exact(weight * self.gradient[rows]), exact(weight * self.hessian[rows])
 
 
-def best_cut(shares: list[Share], rows: list[Rows], parameters: Parameters) -> Cut | None:
+def best_cut(shares: list[Share], rows: Sequence[Rows], parameters: Parameters) -> Cut | None:
     """Return the best cut of a node, of which every share holds some rows, or None."""
     allowed = []
     for k in range(shares[0].X.shape[1]):
@@ -123,42 +132,25 @@ def best_cut(shares: list[Share], rows: list[Rows], parameters: Parameters) -> C
 
 
 def grow_node(
-    shares: list[Share],
-    rows: list[Rows],
-    depth: int,
-    tree: list[Node],
-    given: Parameters,
-    scaled: Parameters,
-) -> Node:
-    """Append a node to the tree, and all below it; return it."""
-    node = Node(n_samples=sum(map(len, rows)))
-    tree.append(node)
-    may_split = given.max_depth is None or depth < given.max_depth
-    cut = best_cut(shares, rows, scaled) if may_split else None
+    shares: list[Share], rows: Sequence[Rows], depth: int, parameters: Parameters
+) -> Branch:
+    """Return a node of a tree, and all below it."""
+    may_split = parameters.max_depth is None or depth < parameters.max_depth
+    cut = best_cut(shares, rows, parameters) if may_split else None
+    branch = Branch(rows, depth, cut, parameters.bounds, frozenset())
     if cut is not None:
-        node.feature, node.levels, node.missing_left = cut.feature, cut.levels, cut.missing_left
-        node.threshold = cut.threshold if node.levels is None else 0.0
         sides = [share.divide(own, cut) for share, own in zip(shares, rows, strict=True)]
-        below = (shares, [side[0] for side in sides]), (shares, [side[1] for side in sides])
-        node.left = len(tree)
-        left = grow_node(*below[0], depth + 1, tree, given, scaled)
-        node.right = len(tree)
-        right = grow_node(*below[1], depth + 1, tree, given, scaled)
-        node.sum_gradient = left.sum_gradient + right.sum_gradient
-        node.sum_hessian = left.sum_hessian + right.sum_hessian
-        scores = [-t.sum_gradient * step(t, given.reg_lambda) for t in (left, right, node)]
-        node.gain = scores[0] + scores[1] - scores[2]
-    else:
-        sums = [share.leaf_sums(own) for share, own in zip(shares, rows, strict=True)]
-        node.sum_gradient = float(sum(of_g for of_g, _ in sums))  # rounded here, once
-        node.sum_hessian = float(sum(of_h for _, of_h in sums))
-    node.value = given.learning_rate * step(node, given.reg_lambda)
-    return node
+        left, right = zip(*sides, strict=True)
+        below = depth + 1, parameters
+        branch.children = grow_node(shares, left, *below), grow_node(shares, right, *below)
+    return branch
 
 
-def scale_for(total: float) -> float:
-    """Return the power of two that brings a sum to between 2^60 and 2^61."""
-    return math.ldexp(1.0, min(61 - math.frexp(total)[1], 1000)) if total > 0 else 1.0
+def leaf_sums(shares: list[Share], rows: Sequence[Rows]) -> tuple[int, float, float]:
+    """Return the number of rows of a leaf, G and H, which are rounded here, once."""
+    sums = [share.leaf_sums(own) for share, own in zip(shares, rows, strict=True)]
+    of_g, of_h = zip(*sums, strict=True)
+    return sum(map(len, rows)), float(sum(of_g)), float(sum(of_h))
 
 
 def boost_shares(
@@ -199,20 +191,14 @@ def boost_shares(
         share.raw_prediction[:] = model.base_score
     for _ in range(n_estimators):
         of_g, of_h, are_whole = zip(*(share.start_tree(loss) for share in shares), strict=True)
-        g_scale, h_scale = scale_for(float(sum(of_g))), scale_for(float(sum(of_h)))
+        scales = scale_for(float(sum(of_g))), scale_for(float(sum(of_h))), scale_for(total_weight)
         is_whole = all(are_whole) and total_weight <= 256 * n_rows
         for share in shares:
-            share.quantise((g_scale, h_scale, scale_for(total_weight)), is_whole)
-        scaled = replace(  # the same parameters in the units of g and h
-            given,
-            reg_lambda=given.reg_lambda * h_scale,
-            min_child_weight=given.min_child_weight * h_scale,
-            min_split_gain=(given.min_split_gain * g_scale) * (g_scale / h_scale),
-            hessian_scale=h_scale,
-            weight_scale=scale_for(total_weight),
-        )
+            share.quantise(scales, is_whole)
+        rows = [np.arange(len(share.y)) for share in shares]
+        root = grow_node(shares, rows, 0, given.scaled(*scales))
         tree: list[Node] = []
-        grow_node(shares, [np.arange(len(share.y)) for share in shares], 0, tree, given, scaled)
+        write(root, tree, partial(leaf_sums, shares), given)
         model.trees.append(tree)
         for share in shares:
             share.raw_prediction += leaf_values(tree, share.X)

@@ -14,7 +14,7 @@ their weight, by which levels of few rows are recognised. The product finds the 
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -94,6 +94,17 @@ class Parameters:
     # Groups of columns that may be on one path; without groups all may.
     interactions: tuple[frozenset[int], ...] = ()
     columns: frozenset[int] | None = None  # on which a node may be split, see may_follow; all
+
+    def scaled(self, g_scale: float, h_scale: float, w_scale: float) -> "Parameters":
+        """Return the same parameters in the units of g, h and weights."""
+        return replace(
+            self,
+            reg_lambda=self.reg_lambda * h_scale,
+            min_child_weight=self.min_child_weight * h_scale,
+            min_split_gain=(self.min_split_gain * g_scale) * (g_scale / h_scale),
+            hessian_scale=h_scale,
+            weight_scale=w_scale,
+        )
 
 
 def is_allowed(side: np.ndarray, parameters: Parameters) -> bool:
