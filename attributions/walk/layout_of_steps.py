@@ -75,7 +75,7 @@ def along_paths(ensemble: Ensemble, part: np.ndarray) -> Parts:
     is_known = np.zeros(len(up), dtype=bool)
     is_known[top] = is_known[nodes] = True
     is_below = ~is_known
-    while not is_known.all():  # a level further down
+    while not is_known.all():  # a depth further down
         end, is_known = np.where(is_known, end, end[up]), is_known | is_known[up]
     children = lower[top]
     is_step = (children != top[:, :, np.newaxis])[..., np.newaxis]  # a leaf leads to itself

@@ -9,9 +9,9 @@ itself (``gbt.formats.catboost.answers``). Statistics of text and embeddings are
 For a leaf CatBoost keeps its value and the weight W of its training rows. Under RMSE W is H, and
 G = -(value / eta) (W + lambda); but if rows are weighted, lambda has been multiplied by their mean
 weight, which the model does not have. So G is taken for known only if the sums of every tree follow
-from the tree before it (``gbt.formats.origin``). Under Logloss H is lost. If W is whole everywhere
-it is taken for the number of rows, unless there are signs that rows were weighted. Numbers and
-borders are float32.
+from the tree before it (``gbt.formats.which_loss``). Under Logloss H is lost. If W is whole
+everywhere it is taken for the number of rows, unless there are signs that rows were weighted.
+Numbers and borders are float32.
 """
 
 from dataclasses import replace
@@ -26,7 +26,7 @@ from gbt.formats.catboost.trees import read_trees
 from gbt.formats.checking import kept, state_of_kept
 from gbt.formats.imported import Imported, LibraryNodes
 from gbt.formats.objectives import CATBOOST
-from gbt.formats.origin import Start, origin_of
+from gbt.formats.which_loss import Start, doubts_of
 from gbt.losses.loss import Loss
 from gbt.model.preparation import Preparation
 from gbt.model.statistics import node_step
@@ -123,7 +123,7 @@ def _import(
     unknown: str | None = f"CatBoost does not keep it under {function}"
     if function == "RMSE":
         mean = Start(model.bias.item(), bool(parameters.get("boost_from_average")))
-        unknown, _ = origin_of(nodes, G, loss, mean)
+        unknown, _ = doubts_of(nodes, G, loss, mean)
         if unknown is not None:
             unknown += (
                 ". Rows may have been weighted, which multiplies l2_leaf_reg: then sample_weight is"

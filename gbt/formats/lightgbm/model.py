@@ -19,7 +19,7 @@ predictions of those trees that were not dropped, which are not stored: G is unk
 tree has kept its rate, so that none was dropped.
 
 Everything is checked: the values of inner nodes must follow from the leaves, within their six
-digits, and sums of later trees from those of earlier ones (``gbt.formats.origin``).
+digits, and sums of later trees from those of earlier ones (``gbt.formats.which_loss``).
 """
 
 import os
@@ -35,7 +35,7 @@ from gbt.formats.imported import SUMS, Imported, LibraryNodes
 from gbt.formats.lightgbm.text import Text, as_number, split
 from gbt.formats.lightgbm.trees import levels_of, penalties, read_trees
 from gbt.formats.objectives import LIGHTGBM, REFITTED
-from gbt.formats.origin import Start, hides_gradients, origin_of
+from gbt.formats.which_loss import Start, doubts_of, hides_gradients
 from gbt.losses.loss import Loss
 from gbt.model.ensemble import Ensemble
 from gbt.model.statistics import node_step
@@ -112,7 +112,7 @@ def _import(text: str) -> Imported:
     if why is None and not is_forest:
         p = 0.0 if loss.n_outputs > 1 else float(loss.inverse_link(np.array(start_value)))
         start = Start(start_value, parts.starts_from_mean, False, (p,), parts.is_sampled)
-        why, _ = origin_of(nodes, G, loss, start)
+        why, _ = doubts_of(nodes, G, loss, start)
         is_exact = why is None
     has_hidden_start = rates.has_start and not (is_forest or rates.has_dropped)
     is_binary = loss.name == "half_logistic"

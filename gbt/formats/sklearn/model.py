@@ -40,8 +40,8 @@ from gbt.formats.objectives import (
     SURVIVAL_ANALYSIS,
     Objective,
 )
-from gbt.formats.origin import Start, origin_of
 from gbt.formats.sklearn.categories import columns_in_order, levels_of, listed_levels
+from gbt.formats.which_loss import Start, doubts_of
 from gbt.formats.wrappers import names_in
 from gbt.losses.loss import Loss
 from gbt.losses.several_outputs import Softmax
@@ -197,7 +197,7 @@ def _histograms(model: Any, trees: list[Any]) -> Imported:
     elif nodes.tree.first_far(follows, stated, FOLLOWS_WITHIN) is not None:
         unknown = "the rows were weighted: counts do not make the values of its nodes"
     else:
-        unknown, _ = origin_of(nodes, G, loss, Start(base_score[0], True))
+        unknown, _ = doubts_of(nodes, G, loss, Start(base_score[0], True))
     are_steps = loss.name not in REFITTED and not is_constrained
     return nodes.imported(
         "scikit-learn",

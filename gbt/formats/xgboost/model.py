@@ -35,7 +35,7 @@ quantiles, which therefore do not add up to their parents. From 3.4 on it grows 
 derivatives (``gbt.formats.xgboost.smoothed``).
 
 **What XGBoost does not keep.** It does not count rows. It does not store that an objective was the
-user's own, or that training started from a ``base_margin``; ``gbt.formats.origin`` looks for
+user's own, or that training started from a ``base_margin``; ``gbt.formats.which_loss`` looks for
 traces.
 """
 
@@ -50,7 +50,7 @@ from gbt.files.documents import InvalidModelError, parse_json
 from gbt.formats.checking import kept
 from gbt.formats.imported import SUMS, Imported
 from gbt.formats.objectives import DISTRIBUTION, REFITTED, XGBOOST
-from gbt.formats.origin import origin_of
+from gbt.formats.which_loss import doubts_of
 from gbt.formats.xgboost.document import (
     entry,
     feature_names_of,
@@ -188,7 +188,7 @@ def _import(
         why = "DART grew its trees at the predictions of some of those before them"
     doubt = None
     if why is None and not is_forest:
-        why, doubt = origin_of(nodes, G, loss, start)
+        why, doubt = doubts_of(nodes, G, loss, start)
         why = "its objective is a function of your own" if is_own else why
     value = np.where(nodes.tree.is_leaf, nodes.value, eta * nodes.value)
     return nodes.imported(

@@ -20,7 +20,7 @@ from gbt.files.documents import InvalidModelError, shown
 from gbt.formats.imported import LibraryNodes
 from gbt.formats.nodes import EPS_32
 from gbt.formats.objectives import XGBOOST
-from gbt.formats.origin import Start, hides_gradients
+from gbt.formats.which_loss import Start, hides_gradients
 from gbt.formats.xgboost.document import entry, number, numbers_in
 from gbt.losses.loss import Loss
 from gbt.losses.several_outputs import SeveralTargets

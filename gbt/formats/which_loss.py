@@ -1,4 +1,4 @@
-"""The origin of gradient sums: what trees reveal about the loss that they were grown on.
+"""Which loss gradient sums are of: what trees reveal about the loss that they were grown on.
 
 A model may name one loss and have been trained with another (an objective of the user's own), or
 have started from other predictions than it says (``base_margin``). Neither is stored, but both
@@ -51,7 +51,7 @@ def hides_gradients(penalties: Mapping[str, float], constraints: str) -> str | N
     return f"monotone_constraints={constraints}" if is_monotone else None
 
 
-def origin_of(
+def doubts_of(
     nodes: LibraryNodes, G: np.ndarray, loss: Loss, start: Start
 ) -> tuple[str | None, str | None]:
     """Return how the sums contradict the loss or the start, and why they may be another loss's.
