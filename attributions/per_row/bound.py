@@ -29,12 +29,10 @@ class BoundModel(Intake):
     ) -> "BoundModel":
         """Take the model, the table and the attribution that a public function was given."""
         taken, individual = Intake.of_model(model, X, training, columns), as_individual(ifa)
-        ensemble = taken.ensemble
-        attributions = [bound_to(individual, output) for output in ensemble.outputs]
-        touched = [_touched(output, individual) for output in ensemble.outputs]
-        return cls(
-            **vars(taken), ifa_name=individual.name, attributions=attributions, touched=touched
-        )
+        outputs = taken.ensemble.outputs
+        bound = [bound_to(individual, output) for output in outputs]
+        touched = [_touched(output, individual) for output in outputs]
+        return cls(**vars(taken), ifa_name=individual.name, attributions=bound, touched=touched)
 
     def put_tree(
         self, output: int, m: int, block: np.ndarray, row_weight: np.ndarray, r: np.ndarray

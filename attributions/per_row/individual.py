@@ -138,9 +138,8 @@ def attribute(
     -------
     LocalAttribution
         With values (n, p), or (n, p, K) for K outputs. The base value is the base score plus the
-        attribution's base values of all trees. Starting values of rows
-        (``gbt.model.starting_values``) are not included: base value and contributions are what the
-        trees add to them.
+        attribution's base values of all trees. Neither it nor the values include starting values of
+        rows (``gbt.model.starting_values``): they are what the trees add to these.
     """
     ensemble = trees_of(model, X, columns=columns)
     individual = as_individual(individual)
