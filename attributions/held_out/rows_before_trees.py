@@ -6,7 +6,6 @@ attribution once with these as weights. Changes along paths need no call: rows c
 spots (``attributions.walk``). The equations stand in ``attributions.held_out.tree_inner``.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -21,7 +20,7 @@ from attributions.walk.rows_at_spots import RowsAtSpots
 from gbt.model import statistics
 from gbt.model.ensemble import Ensemble
 from gbt.model.predictor import transposed
-from gbt.model.stages import TREES_AT_ONCE, Stage, values_in_start
+from gbt.model.stages import TREES_AT_ONCE, values_in_start
 
 ByRowAndTree = tuple[np.ndarray, np.ndarray | None]  # the second summed over rows, if wanted
 
@@ -81,10 +80,6 @@ class RowsBeforeTrees(RowsAtSpots):
         right, left = (self.changes.step * sums)[lower_of(self.ensemble)[splits]].T
         return self.per_unit_of_step(statistics.by_tree(self.ensemble, splits, right + left))
 
-    def steps(self, rows: slice, block: np.ndarray | None = None) -> Iterator[Stage]:
-        """Yield the derivatives of some rows *before* each tree; ``block`` has them transposed."""
-        return self.stages(rows, self.spots(rows, block=block))
-
     def tree_inner(self, rows: slice, per_tree: bool = False) -> ByRowAndTree:
         """Return w_i q_ik of TreeInner, and with ``per_tree`` its sum over the rows by tree."""
         if self.have_paths and self.ensemble.loss.is_by_row:
@@ -97,7 +92,7 @@ class RowsBeforeTrees(RowsAtSpots):
         n_outputs = self.ensemble.n_outputs
         q, r = np.zeros((2, self.ensemble.n_credited, len(weight)))
         by_tree = np.zeros((self.ensemble.n_trees, len(q)))
-        for output, trees, gradient, _ in self.steps(rows, block):
+        for output, trees, gradient, _ in self.stages(rows, self.spots(rows, block=block)):
             row_weight = -weight * gradient
             self.model.attributions[output].add(block, trees, row_weight, q)
             for j, m in enumerate(trees if per_tree else ()):
@@ -112,7 +107,7 @@ class RowsBeforeTrees(RowsAtSpots):
         q, step, *earlier = np.zeros((2 + n_outputs, self.ensemble.n_credited, len(weight)))
         ones = np.ones((1, len(weight)))
         by_tree = np.zeros((self.ensemble.n_trees, len(q)))
-        for output, trees, gradient, hessian in self.steps(rows, block):
+        for output, trees, gradient, hessian in self.stages(rows, self.spots(rows, block=block)):
             for m, g, h in zip(trees, gradient, hessian, strict=True):
                 k = self.model.put_tree(output, m, block, ones, step)
                 add_partial_terms(k, g, h, weight, step, earlier[output], q)
@@ -126,7 +121,7 @@ class RowsBeforeTrees(RowsAtSpots):
         n_outputs = self.ensemble.n_outputs
         forests = np.zeros((n_outputs, self.ensemble.n_credited, len(y)))
         others, ones = np.zeros((n_outputs, len(y))), np.ones((TREES_AT_ONCE, len(y)))
-        for output, trees, gradient, _ in self.steps(rows, block):
+        for output, trees, gradient, _ in self.stages(rows, self.spots(rows, block=block)):
             self.model.attributions[output].add(block, trees, ones[: len(trees)], forests[output])
             for g in gradient:
                 others[output] -= g
@@ -149,7 +144,7 @@ class RowsBeforeTrees(RowsAtSpots):
             bound.base_values - values_in_start(output)
             for bound, output in zip(self.model.attributions, self.ensemble.outputs, strict=True)
         ]
-        for output, trees, gradient, _ in self.steps(rows):
+        for output, trees, gradient, _ in self.stages(rows):
             for m, g in zip(trees, gradient, strict=True):
                 share -= moves[output][m] * g
         return self.per_unit_of_step(share)

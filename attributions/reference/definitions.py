@@ -151,7 +151,7 @@ def unbiased_gain(
     right child, then the validation rows of either; it is ``symmetric_gain`` or ``paper_gain``.
     """
     score = [0.0] * len(train[0][0])
-    in_turn = zip(steps(ensemble, *train[:2]), steps(ensemble, *valid[:2]), strict=True)
+    in_turn = zip(stages(ensemble, *train[:2]), stages(ensemble, *valid[:2]), strict=True)
     for (tree, *of_train), (_, *of_valid) in in_turn:
         for t in np.flatnonzero(tree.left >= 0):
             rows = [
@@ -200,7 +200,7 @@ def mean_ratio_of_subsets(rows: np.ndarray, k: int) -> float:
     return np.mean([s[0] / s[1] for s in sums])
 
 
-def steps(
+def stages(
     ensemble: Ensemble, X: np.ndarray, y: np.ndarray
 ) -> Iterator[tuple[Tree, np.ndarray, np.ndarray]]:
     """Yield each tree with g_i and h_i of the rows, taken at the prediction before that tree.
@@ -226,7 +226,7 @@ def tree_inner(
     On the training rows and with PreDecomp it is the total gain, Proposition 3.
     """
     score = np.zeros(X.shape[1])
-    for tree, gradient, _ in steps(ensemble, X, y):
+    for tree, gradient, _ in stages(ensemble, X, y):
         for i, x in enumerate(X):
             score += r(tree, x) * -gradient[i]
     return score / ensemble.learning_rate
@@ -251,7 +251,7 @@ def pair_changes(tree: Tree, x: np.ndarray) -> np.ndarray:
 def tree_inner_pairs(ensemble: Ensemble, X: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Return TreeInner by pairs of features, (p, p); its rows add up to `tree_inner`."""
     score = np.zeros((X.shape[1], X.shape[1]))
-    for tree, gradient, _ in steps(ensemble, X, y):
+    for tree, gradient, _ in stages(ensemble, X, y):
         for i, x in enumerate(X):
             score += pair_changes(tree, x) * -gradient[i]
     return score / ensemble.learning_rate
@@ -275,7 +275,7 @@ def partial_inner(
     """
     score = np.zeros(X.shape[1])
     earlier = np.zeros(X.shape)
-    for tree, gradient, hessian in steps(ensemble, X, y):
+    for tree, gradient, hessian in stages(ensemble, X, y):
         for i, x in enumerate(X):
             contribution = r(tree, x)
             score += contribution * (-gradient[i] + hessian[i] * earlier[i])
@@ -297,7 +297,7 @@ def forest_inner(
     """
     forest = np.zeros(X.shape)
     residual = np.zeros(len(X))
-    for tree, gradient, _ in steps(ensemble, X, y):
+    for tree, gradient, _ in stages(ensemble, X, y):
         for i, x in enumerate(X):
             forest[i] += r(tree, x)
             residual[i] += -gradient[i]

@@ -1,4 +1,4 @@
-r"""Growing trees: who does it, and how a policy in Python is asked for splits.
+r"""Policy growth: who grows trees, and how a policy in Python is asked for their splits.
 
 Trees grow in compiled code (``gbt.training.histogram_growth``), from gradients to finished trees.
 Our own policies have their search there, too: for greedy splits bounds limit what a cut may gain

@@ -131,10 +131,10 @@ def test_held_out_gain_is_what_the_page_says(number):
 # -- All other measures ----------------------------------------------------------------------------
 
 
-def steps(ensemble, X, y):
+def stages(ensemble, X, y):
     """Yield each tree with its output, and g and h of the rows before the round that it is of.
 
-    As ``definitions.steps``, which knows one output.
+    As ``definitions.stages``, which knows one output.
     """
     K, trees = ensemble.n_outputs, ensemble.trees
     raw = np.zeros((len(X), K)) + ensemble.base_score
@@ -176,7 +176,7 @@ class OfPage:
         self.inner, self.partial, self.moved, self.size = np.zeros((4, n, p))
         self.by_tree = []  # what each tree adds to inner
         self.work, self.residual, self.saving = np.zeros((n, p, K)), np.zeros((n, K)), np.zeros(n)
-        for k, tree, g, h in steps(ensemble, X, y):
+        for k, tree, g, h in stages(ensemble, X, y):
             step = np.array([r(tree, x) for x in X])
             own = h[:, np.newaxis] * self.work[:, :, k]
             self.by_tree.append(-step * g[:, np.newaxis] / alpha)
@@ -196,7 +196,7 @@ class OfPage:
 def unbiased_of_page(ensemble, train, valid):
     """Return the symmetric gain of rows (X, y, weight), as ``definitions.unbiased_gain``."""
     score, size = np.zeros((2, ensemble.n_features))
-    for of_train, of_valid in zip(*(steps(ensemble, *t[:2]) for t in (train, valid)), strict=True):
+    for of_train, of_valid in zip(*(stages(ensemble, *t[:2]) for t in (train, valid)), strict=True):
         tree, passed = of_train[1], []
         for (X, _, weight), (_, _, g, h) in ((train, of_train), (valid, of_valid)):
             nodes = np.array([np.isin(range(tree.n_nodes), definitions.path(tree, x)) for x in X])
@@ -277,7 +277,7 @@ def test_what_is_made_of_splits_is_what_the_pages_say(number):
     if "values" in ensemble.statistics:
         by_row = np.zeros((len(X), ensemble.n_features, ensemble.n_features))
         size = by_row[0].copy()
-        for _, tree, g, _ in steps(ensemble, X, y):
+        for _, tree, g, _ in stages(ensemble, X, y):
             for i, of_row in enumerate(weight * g / ensemble.learning_rate):
                 change = definitions.pair_changes(tree, X[i])
                 by_row[i] -= change * of_row

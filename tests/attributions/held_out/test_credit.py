@@ -128,7 +128,7 @@ def test_pairs_of_features():
     pairs = tree_inner_pairs(ensemble, X, y)
     assert_close(pairs.importance(), tree_inner(ensemble, X, y).values, 100.0, k=64)
     score = np.zeros((5, 5))
-    for tree, gradient, _ in definitions.steps(ensemble, X, y):
+    for tree, gradient, _ in definitions.stages(ensemble, X, y):
         feature = [CREDIT[column] for column in tree.feature]
         for x, g in zip(X, gradient, strict=True):
             nodes = definitions.path(tree, x)

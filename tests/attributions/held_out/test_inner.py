@@ -46,7 +46,7 @@ def products(case, r):
     return np.array(
         [
             [r(tree, x) * -gradient[i] / case.ensemble.learning_rate for i, x in enumerate(case.X)]
-            for tree, gradient, _ in reference.steps(case.ensemble, case.X, case.y)
+            for tree, gradient, _ in reference.stages(case.ensemble, case.X, case.y)
         ]
     )
 
