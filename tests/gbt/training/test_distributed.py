@@ -15,7 +15,7 @@ from sklearn.base import clone
 from gbt import GBTClassifier, GBTRegressor
 from gbt.estimators.defaults import LARGEST_UNBIASED, POOLED
 from gbt.splitting.greedy import Greedy
-from gbt.training.distributed import search
+from gbt.training.distributed import exact_search
 from gbt.training.distributed import table as tables
 from gbt.training.distributed.leader import _nearest
 from gbt.training.distributed.member import Member
@@ -93,7 +93,7 @@ def test_columns_of_more_values_than_bins(dtype, kind, monkeypatch):
 
     Where the sample has few values there are no fine bins, but other rows have other values.
     """
-    monkeypatch.setattr(search, "FEW_IN_ALL", 0)
+    monkeypatch.setattr(exact_search, "FEW_IN_ALL", 0)
     if kind == "few values in the sample":
         monkeypatch.setattr(tables, "SAMPLED", 100)
         monkeypatch.setattr(Member, "look_into_bins", None)
