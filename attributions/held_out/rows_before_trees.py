@@ -144,7 +144,7 @@ class RowsBeforeTrees(RowsAtSpots):
             bound.base_values - values_in_start(output)
             for bound, output in zip(self.model.attributions, self.ensemble.outputs, strict=True)
         ]
-        for output, trees, gradient, _ in self.stages(rows):
+        for output, trees, gradient, _ in self.stages(rows, self.spots(rows)):
             for m, g in zip(trees, gradient, strict=True):
                 share -= moves[output][m] * g
         return self.per_unit_of_step(share)
