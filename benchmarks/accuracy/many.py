@@ -18,7 +18,7 @@ from benchmarks.accuracy.tasks import Task
 from benchmarks.study import chosen, column, crossed, markdown
 from benchmarks.study.tables import by_values, number, values_of
 
-ROWS = (3000, 10000, 20000, 50000, 100000, 200000)
+ROWS = (3000, 10000, 20000, 50000, 100000, 200000, 300000)
 LEAST_TEST_ROWS = 2500
 ON_DISK = (Task("adult", "class"), Task("amazon_employee_access", "class"))
 LIGHTGBM = "LightGBM, stopped"

@@ -42,7 +42,7 @@ DEPTH = 6
 ROWS_OF_LEAF = 32
 CAREFUL = AS_XGBOOST | {"min_child_weight": 1e-3, "min_samples_leaf": 20, "max_bins": 256}
 BY_SPLITTER = {"greedy": AS_XGBOOST, "unbiased": GUARDED, "cross_validated": GUARDED}
-LARGEST_UNBIASED = 200_000  # rows, up to which "auto" grows unbiased trees
+LARGEST_UNBIASED = 500_000  # rows, up to which "auto" grows unbiased trees
 
 
 def chosen(asked: Mapping[str, Any], n_rows: int) -> dict[str, Any]:

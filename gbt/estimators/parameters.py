@@ -184,7 +184,7 @@ class SharedParameters:
         XGBoost's exact method. ``"cross_validated"`` splits on the feature that does best on
         held-out folds of the node's rows. With ``"unbiased"`` three parts of these rows decide
         separately on the cut, on the feature and on whether to split. With ``"auto"`` trees that
-        see at most 200,000 rows are unbiased and pooled, ``Unbiased(pooled=True)``, and larger
+        see at most 500,000 rows are unbiased and pooled, ``Unbiased(pooled=True)``, and larger
         ones are greedy with 20 rows a leaf and ``max_bins=256``, since these predicted best on real
         tables (docs/accuracy.md); monotone trees are greedy, too. An object is a splitter with
         options, such as ``gbt.splitting.cross_validated.CrossValidated(n_folds=10)``, or your own,

@@ -64,7 +64,7 @@ def test_rounds_go_with_the_steps(n, rounds, rate):
 
 @pytest.mark.parametrize(
     ("n", "depth"),
-    [(5, 6), (4095, 6), (4096, 7), (10_000, 8), (100_000, 11), (200_000, 12), (200_001, 6)],
+    [(5, 6), (4095, 6), (4096, 7), (10_000, 8), (100_000, 11), (500_000, 13), (500_001, 6)],
 )
 def test_pooled_trees_of_many_rows_go_deeper(n, depth):
     """Leaves of equal size have 32 rows or more: 10,000 / 2^8 is 39, 10,000 / 2^9 is 20."""
