@@ -22,7 +22,10 @@ def read_json(path: str | os.PathLike) -> Any:
     try:
         return parse_json(Path(path).read_bytes())
     except InvalidModelError as error:
-        raise InvalidModelError(f"{os.fspath(path)} {error}") from error
+        raise InvalidModelError(
+            f"{os.fspath(path)} {error}. A pickle, or a file of another library, is read by what"
+            " wrote it."
+        ) from error
 
 
 def parse_json(text: str | bytes | bytearray, finite: bool = True) -> Any:

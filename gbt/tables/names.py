@@ -9,6 +9,7 @@ from numbers import Integral
 from typing import Any
 
 LONGEST_SHOWN = 200  # characters
+_SELECT = "Select them, X[model.feature_names_in_], or X[list(model.feature_names)] of an Ensemble"
 
 
 def shown(value: Any) -> str:
@@ -116,7 +117,7 @@ def refuse_other_columns(table: Any, feature_names: tuple[str, ...]) -> None:
             f"X has {len(names)} columns; the model needs {len(feature_names)}."
             f"{_listed(' Missing: ', feature_names, names)}"
             f"{_listed(' Not of the model: ', names, feature_names)}"
-            " Select them by feature_names."
+            f" {_SELECT}."
         )
     refuse_number(shape, feature_names)
     differing = [
@@ -126,18 +127,15 @@ def refuse_other_columns(table: Any, feature_names: tuple[str, ...]) -> None:
     ]
     if not differing:
         return
+    k = differing[0]
+    where = f"column {k} is {names[k]!r} instead of {feature_names[k]!r}"
     are_numbered = numbers is not None and of_model is not None
     are_same = {*feature_names} in ({*names}, {name.replace(" ", "_") for name in names})
     if are_same or (are_numbered and numbers != of_model):
-        raise ValueError(
-            f"X has the columns of the model in another order: {list(names[:5])}... instead of"
-            f" {list(feature_names[:5])}... Select them in the order of feature_names."
-        )
+        raise ValueError(f"X has the columns of the model in another order: {where}. {_SELECT}.")
     if are_named:
-        k = differing[0]
         raise ValueError(
-            f"X has other columns than the model: column {k} is {names[k]!r} instead of"
-            f" {feature_names[k]!r}. Select them by feature_names, or give an array."
+            f"X has other columns than the model: {where}. {_SELECT}, or give an array."
         )
 
 

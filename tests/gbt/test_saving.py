@@ -496,7 +496,7 @@ def test_files_whose_parts_have_changed_are_to_be_made_again(path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (b"", "is not JSON, or not a whole file"),
+        (b"", "is not JSON, or not a whole file: .* A pickle, or a file of another library"),
         (b'{"format": NaN}', "NaN is not a number that JSON has"),
         (b'{"format": "gbt", "version": 2, "news": 1}', "version 2, .* reads version 1: a newer"),
         (b'{"format": "gbt", "version": 1, "kind": "os.system"}', 'kind must be one of.*"os.syst'),
