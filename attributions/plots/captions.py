@@ -72,6 +72,6 @@ def are_doubtful(result: Any) -> np.ndarray:
     return ~result.is_reliable
 
 
-def share(n_shown: int, n_features: int, best: str = "") -> str:
+def share(n_shown: int, n: int, best: str = "", of: str = "features") -> str:
     """Return a text that says how many of the features are shown; empty if all are."""
-    return f" ({best}{n_shown:,} of {n_features:,} features)" if n_shown < n_features else ""
+    return f" ({best}{n_shown:,} of {n:,} {of})" if n_shown < n else ""

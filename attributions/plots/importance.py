@@ -275,7 +275,7 @@ class LossChangeDisplay(Display):
         colors = verdict_colors(-values, -ends[:, ::-1])  # less loss helps
         self.points_ = _points(sheet, values, ends, colors)
         sheet.name_rows(result.parts, shown, fontsize)
-        sheet.more = share(len(shown), len(result.parts))
+        sheet.more = share(len(shown), len(result.parts), of="parts")
         sheet.say_if_nothing(values)
         return sheet.finish(grid="x", left=False)
 

@@ -165,7 +165,7 @@ def test_the_picture_has_the_changes_with_their_intervals(tables):
     is_worse = result.changes.confidence_interval()[0, order, 0] > 0
     assert_same([point.get_color() == VERMILION for point in display.points_], is_worse)
     assert is_worse.any()
-    assert "3 of 7" in display.ax_.get_title(loc="left")
+    assert "3 of 7 parts" in display.ax_.get_title(loc="left")
 
 
 def test_rows_without_weight_are_no_rows(tables):
