@@ -136,8 +136,8 @@ def refuse_credit(ensemble: Ensemble, what: str) -> None:
         instead = "held_out_gain, tree_inner and the attributions of rows add up by feature."
         if ensemble.preparation is not None:
             instead += (
-                " Or give the model behind the steps, and the rows that they make: pipeline[-1] and"
-                " pipeline[:-1].transform(X)."
+                " Or, of a pipeline, give the model behind the steps, and the rows that they make:"
+                " pipeline[-1] and pipeline[:-1].transform(X)."
             )
         raise ValueError(
             f"{what} is computed by the columns that the model reads, and of this model"

@@ -417,7 +417,7 @@ def test_what_cannot_be_traced_or_transformed_is_refused_with_the_name_of_the_st
         partial_dependence(fitted(), "age", X_new[["city", "height"]])
     with pytest.raises(ValueError, match="All values of 'age' are missing"):
         partial_dependence(fitted(), "age", X_new.assign(age=np.nan))
-    with pytest.raises(ValueError, match=r"mdi_oob\) is computed by .* pipeline\[-1\]"):
+    with pytest.raises(ValueError, match=r"mdi_oob\) is .* Or, of a pipeline, .* pipeline\[-1\]"):
         local_mdi(fitted(), X, y)
     with pytest.raises(ValueError, match="nor the steps of a pipeline"):
         as_ensemble(fitted()).save("model.json")
