@@ -131,7 +131,9 @@ def read_options(arguments: Sequence[str] | None) -> argparse.Namespace:
     for group, options in ((table, ABOUT_A_TABLE), (parser, OTHERS)):
         for name, (how, meaning) in options.items():
             group.add_argument(f"--{name}", help=meaning, **how)
-    read = parser.parse_args(arguments)
+    read, unknown = parser.parse_known_args(arguments)
+    if unknown:
+        parser.error(f"unrecognized: {' '.join(unknown)}; a table is --data FILE --target NAME")
     for is_so, text in _contradictions(read):
         if is_so:
             parser.error(text)

@@ -149,6 +149,7 @@ TABLE = "--data t.csv --target y "
         ("--open", "name its file with --report"),
         ("--seed -1", "must not be negative"),
         ("--task sorting", "invalid choice"),
+        ("t.csv", "unrecognized: t.csv; a table is --data FILE --target NAME"),
     ],
 )
 def test_options_that_do_not_fit(capsys, arguments, why):
