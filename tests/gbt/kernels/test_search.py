@@ -7,7 +7,7 @@ That trees are those of all cuts, whichever way these are looked at, is tested i
 ``tests.gbt.training.test_growing``.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -245,6 +245,14 @@ def test_bounds_allow_for_rounding(make):
         case = case_of([0.0, 1, 2, 3], bins, gradient, hessian, 0.5, least)
         score = scores.score_cut(*case.sums(case.rows[:2]), case.terms, False)
         assert -np.inf < score <= bounds_of(case)[int(case.columns.bins(0)[1])]
+
+
+def test_a_bound_that_overflows_passes_over_no_cut():
+    """Scores within bounds, near 2^80 / 1e300, are numbers; lambda squared is not."""
+    case = case_of([0.0, 1, 2], [0, 1], [2**40, 2**41, -(2**42)], [1, 2, 3], 1e300, 0.0)
+    case = replace(case, within=Within(True, -np.inf, np.inf, 1.0))
+    (score, _), *_ = case.cuts(0)
+    assert 0.0 < score <= bounds_of(case)[0]
 
 
 @pytest.mark.parametrize(("direction", "below", "above"), [(1, 0, 1), (-1, 1, 0)])
