@@ -129,7 +129,7 @@ class SharedParameters:
     max_depth: int | str | None = field(default="auto", metadata=meaning(
         Allowed("'auto' or an integer in [1, inf) or None", is_depth), """
         Largest number of splits between the root and a leaf; None means no limit. ``"auto"`` means
-        6; of pooled trees that see more than 4,096 rows the depth at which leaves of equal size
+        6; of pooled trees that see 4,096 rows or more the depth at which leaves of equal size
         have 32 to 63 rows: 8 with 10,000 rows, 11 with 100,000."""))
     max_leaves: int | None = field(default=None, metadata=meaning(
         number_in(Integral, "[2, inf)", None), """

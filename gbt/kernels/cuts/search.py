@@ -147,7 +147,8 @@ def bound_of(box, missing_g, missing_h, node_g, node_h, h_unit, penalty, min_hes
     at_high = left_g * left_g * right_weight + right_g * right_g * left_weight
     largest = at_low if at_low > at_high else at_high
     product = left_weight * right_weight
-    score = 0.25 * SAFETY * largest / product if product > 0.0 else LARGEST
+    is_known = (product > 0.0) & (product < np.inf)  # a huge lambda may overflow
+    score = 0.25 * SAFETY * largest / product if is_known else LARGEST
     left, right = h_unit * float(heavy), h_unit * float(node_h - light)
     may_weigh_enough = (SAFETY * left >= min_hessian) & (SAFETY * right >= min_hessian)
     return score if may_weigh_enough else -np.inf

@@ -101,7 +101,8 @@ def look_back(rules, judging):
             depth = np.int64(d) + 1
     if depth > 0:
         rules.asks_nodes = 0
-        if depth < DEPTHS:
+        may_be = habits.max_depth < 0 or depth < habits.max_depth  # earlier fits may go deeper
+        if depth < DEPTHS and may_be:
             rules.max_depth = depth
 
 

@@ -7,11 +7,13 @@ That trees are those of all cuts, whichever way these are looked at, is tested i
 ``tests.gbt.training.test_growing``.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gbt.kernels.cuts import bounds as bound_kernels
@@ -30,7 +32,7 @@ from tests.compiled import FromPython
 from tests.trainer import growths
 
 search, scores = FromPython(search_kernels), FromPython(score_kernels)
-histogram = FromPython(histogram_kernels)
+histogram, of_steps = FromPython(histogram_kernels), FromPython(bound_kernels)
 pytestmark = pytest.mark.kernels
 NAN = np.nan
 
@@ -247,12 +249,53 @@ def test_bounds_allow_for_rounding(make):
         assert -np.inf < score <= bounds_of(case)[int(case.columns.bins(0)[1])]
 
 
+def test_a_bound_that_overflows_passes_over_no_cut():
+    """Scores within bounds, near 2^80 / 1e300, are numbers; lambda squared is not."""
+    case = case_of([0.0, 1, 2], [0, 1], [2**40, 2**41, -(2**42)], [1, 2, 3], 1e300, 0.0)
+    case = replace(case, within=Within(True, -np.inf, np.inf, 1.0))
+    (score, _), *_ = case.cuts(0)
+    assert 0.0 < score <= bounds_of(case)[0]
+
+
+small, weights = st.integers(-6, 6), st.tuples(*[st.sampled_from([1, 2, 4])] * 2)
+limits = st.sampled_from([(-np.inf, np.inf), (-np.inf, 1), (-1, np.inf), (-2, -1), (-1, 1), (1, 2)])
+
+
+@settings(max_examples=max(500, settings().max_examples))
+@given(small, small, small, weights, weights, limits, st.sampled_from([-1, 0, 1]), st.booleans())
+def test_a_box_is_passed_over_where_its_cuts_are_out_of_order_or_gain_nothing(
+    a, b, rest, of_left, of_right, limits, direction, any_order
+):
+    """By definition, at all corners of the box: between them steps rise or fall with G and H."""
+    (low, high), total = sorted([a, b]), 10
+    all_g = low + rest
+    sides = np.sort([of_left, of_right], axis=1)
+    corners = [
+        (Fraction(-g, int(left)), Fraction(g - all_g, int(right)), g, int(left), int(right))
+        for g, left, right in product((low, high), *sides)
+    ]
+    within = Within(True, *map(float, limits), float(direction))
+    bound = of_steps.bound_within(
+        float(low), float(high), float(all_g), *sides.T.astype(float), float(total), within,
+        any_order,
+    )  # fmt: skip
+    is_lost = direction != 0 and all(direction * (one - two) > 0 for one, two, *_ in corners)
+    is_above = all(min(steps) >= limits[1] for *steps, _, _, _ in corners)
+    is_below = all(max(steps) <= limits[0] for *steps, _, _, _ in corners)
+    assert (bound == -np.inf) == (is_above or is_below or (is_lost and not any_order))
+    for *_, g, left, right in corners:
+        score = of_steps.score_within(
+            float(g), float(left), float(all_g - g), float(right), 0.0, within, True
+        )
+        assert bound == -np.inf or score <= bound
+
+
 @pytest.mark.parametrize(("direction", "below", "above"), [(1, 0, 1), (-1, 1, 0)])
 def test_children_of_equal_steps_bound_what_grows_below_them(direction, below, above):
     parent, *children = nodes = records(3, NODE)
     nodes["g"], nodes["h"] = [-12, -4, -8], [6, 2, 4]
     nodes["lowest"], nodes["highest"] = -np.inf, np.inf
-    FromPython(bound_kernels).share_bounds(parent, *children, direction, 0.0)
+    of_steps.share_bounds(parent, *children, direction, 0.0)
     assert [children[below]["lowest"], children[below]["highest"]] == [-np.inf, 2.0]
     assert [children[above]["lowest"], children[above]["highest"]] == [2.0, np.inf]
 

@@ -256,6 +256,16 @@ def test_experience_with_pooled_trees_says_nothing_in_others():
     assert_same_ensemble(told.ensemble_, forgetful.ensemble_)
 
 
+def test_experience_with_deeper_trees_grows_none_beyond_the_limit():
+    """There is no memory for such nodes. Splits at all six depths of the first trees hold up."""
+    X = np.random.default_rng(0).normal(size=(300, 1))
+    model = GBTRegressor(n_estimators=5, max_depth=6, warm_start=True, random_state=0)
+    model.fit(X, np.sin(9 * X[:, 0]))
+    assert model.ensemble_.trees[4].n_nodes > 7
+    model.set_params(n_estimators=9, max_depth=2).fit(X, np.sin(9 * X[:, 0]))
+    assert max(tree.n_nodes for tree in model.ensemble_.trees[5:]) == 7
+
+
 @pytest.mark.large
 def test_columns_of_noise_get_little_of_the_gain():
     """Half of the columns are noise. An eighth is theirs if experience has no say in nodes."""
