@@ -255,6 +255,7 @@ def test_sums_over_rows_are_what_the_pages_say(number):
         if of_page.work.shape[2] == 1 and y.ndim == 1:
             target = of_page.work[:, :, 0] * y[:, np.newaxis] / ensemble.learning_rate
             check(forest_inner(*rows, **asked, variant="target"), target, size * (1 + abs(y).max()))
+            near(definitions.tree_inner(ensemble, X, y, r), of_page.inner.sum(axis=0), size)
         check(absolute(*rows[:2], **asked), of_page.moved, size)
         of_forest = np.abs(of_page.work).sum(axis=2)
         found = absolute(*rows[:2], **asked, level="forest", per_output=True)

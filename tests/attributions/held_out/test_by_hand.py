@@ -29,11 +29,9 @@ from attributions import (
     saabas,
     total_gain,
     tree_inner,
-    tree_inner_pairs,
     tree_inner_rows,
     tree_shap,
 )
-from attributions.reference import definitions as reference
 from gbt.losses.amounts import Gamma
 from gbt.losses.several_outputs import Softmax
 from gbt.losses.squared_and_logistic import LOSSES
@@ -179,41 +177,6 @@ def test_a_forest_starts_from_its_roots_and_has_no_round_before_another():
     trees = [replace(stump(0, 0.0, 1.0), value=value) for value in roots]
     model = ensemble_of(trees, n_features=1, loss=Gamma(), is_forest=True)
     assert_close(held_out_gain(model, one_column(0, 1), [6, 3]).values, [-1.0], 4.0)
-
-
-def two_stumps(base_score):
-    """Return a forest: on x0 from 2 to 1 and 4, on x1 from 3 to 2 and 5."""
-    stumps = [
-        replace(stump_on(k, threshold=0.5), value=np.array(value))
-        for k, value in ((0, [2.0, 1, 4]), (1, [3.0, 2, 5]))
-    ]
-    asked = {"learning_rate": 0.5, "base_score": base_score, "is_forest": True}
-    return ensemble_of(stumps, n_features=2, **asked)
-
-
-@pytest.mark.parametrize(
-    ("base_score", "q"),
-    [
-        # The forest starts at 0 + 2 + 3, and y is 1, 3 and 0 above that. Times 1/alpha = 2 and
-        # the steps -1, 2, 2 on x0 and -1, -1, 2 on x1.
-        (0.0, [[-2, -2], [12, -6], [0, 0]]),
-        # It starts at 6, and y is 0, 2 and -1 above.
-        (1.0, [[0, 0], [8, -4], [-4, -4]]),
-    ],
-)
-def test_two_stumps_by_hand(base_score, q):
-    forest, q = two_stumps(base_score), np.array(q, dtype=float)
-    rows, y = np.array([[0.0, 0], [1, 0], [1, 1]]), np.array([6.0, 8, 5])
-
-    assert_same(tree_inner(forest, rows, y).values, q.sum(axis=0))
-    assert_same(tree_inner(forest, rows, y, standard_error=False).values, q.sum(axis=0))
-    assert_same(reference.tree_inner(forest, rows, y), q.sum(axis=0))
-    assert_same(tree_inner_pairs(forest, rows, y).importance(), q.sum(axis=0))
-    by_row = tree_inner_rows(forest, rows, y)
-    assert_same(by_row.values, q)
-    assert_same(by_row.base_values, np.zeros(3))  # the roots' values are where the rows start
-    # F_ik sum_m -g_im: either tree has the same gradients, so twice as much.
-    assert_same(forest_inner(forest, rows, y).values, 2 * q.sum(axis=0))
 
 
 @pytest.mark.parametrize("inner", [partial_inner, partial_inner_rows])

@@ -48,14 +48,6 @@ def test_two_features_by_hand():
 # --------------------------------------------------------------------- against all coalitions
 
 
-@pytest.mark.parametrize("cover", ["hessian", "count"])
-@given(data=st.data())
-def test_path_dependent_is_the_enumeration_of_all_coalitions(cover, data):
-    ensemble = data.draw(ensembles(max_trees=2))
-    X = data.draw(rows_for(ensemble))
-    assert_same_as_enumeration(ensemble, X, cover)
-
-
 @settings(max_examples=8)
 @given(data=st.data())
 def test_eight_features(data):
