@@ -19,7 +19,6 @@ from attributions import (
 )
 from attributions.held_out.constant_loss import Targets
 from attributions.held_out.splits import StepsOfModel
-from attributions.kernels.spots import MAX_ODDS
 from attributions.reference import definitions
 from attributions.reference import held_out as reference_held_out
 from attributions.testing import ensembles, judged
@@ -166,21 +165,6 @@ def test_odds_beyond_what_float64_tells(steps, loss):
     expected = reference_held_out.held_out_gain(model, X, y, np.ones(5))
     assert_close(result.values, expected, 9000.0)
     assert (result.values != 0).all()
-
-
-def test_classes_of_several_rounds_are_the_definition(monkeypatch):
-    """Rows of classes carry odds, and where odds could go too far the loss itself is asked."""
-    X, y = some_rows(5)
-    y = np.digitize(y, [-0.5, 0.5])
-    model = GreedyClassifier(n_estimators=6, max_depth=3).fit(X[:100], y[:100])
-    rows, weight = (X[100:], y[100:]), np.linspace(0.02, 2.0, 100)
-    case = model.ensemble_, model.ensemble_.as_input(X[100:]), y[100:] * 1.0, weight
-    terms = np.abs(reference_held_out.row_parts(*case)).sum(axis=0) * 100
-    for most in (MAX_ODDS, 1.0):
-        monkeypatch.setattr("attributions.held_out.asked.MAX_ODDS", most)
-        result = held_out_gain(model, *rows, sample_weight=weight)
-        assert_close(result.values, reference_held_out.held_out_gain(*case), terms)
-        assert_close(result.standard_error, reference_held_out.error_of_held_out_gain(*case), terms)
 
 
 def test_the_farthest_that_trees_move_a_row_by_hand():
