@@ -18,15 +18,14 @@ from attributions import (
 )
 from attributions.reference import held_out as reference
 from gbt import GBTRegressor
-from gbt.losses import NDCG, Cox, Gamma, Pairwise, Poisson, Softmax, Tweedie
-from gbt.losses.squared_and_logistic import LOSSES
+from gbt.losses import NDCG, Cox, Gamma, Pairwise, Poisson, Tweedie
 from gbt.model.credit import Credit
 from gbt.reference import ranking as page
 from gbt.reference import survival
 from tests.asserts import assert_close, assert_same
 from tests.gbt.losses.test_every_loss import by_query
 from tests.greedy import GreedyRegressor
-from tests.tree_cases import ensemble_of, leaf_of, stump_on
+from tests.tree_cases import ensemble_of, stump_on
 
 N = 30
 
@@ -300,22 +299,6 @@ def test_counts_by_hand(d):
     model, y = one_stump(Poisson(d)), np.array([3.0, 1, 2, 6])
     result = held_out_gain(model, X, y, init_score=np.log(exposure))
     assert_close(result.values, [32 / 11], 100.0)
-
-
-def test_two_classes_by_hand():
-    """Starts of 0 and log 3, p = 1/2 | 3/4: of a 1 and a 0 on the left, of a 0 on the right.
-
-    G = 0 | 3/4, U = 2/4 | 3/16: -(1/0.5) * (1/2 * 3/16) / (11/16) * 2 * (0 - 4) = 24/11.
-    """
-    X, start = np.array([[0.0], [0], [1]]), np.log([1.0, 1, 3])
-    model, y = one_stump(LOSSES["half_logistic"]), np.array([1.0, 0, 0])
-    assert_close(held_out_gain(model, X, y, init_score=start).values, [24 / 11], 100.0)
-    of_softmax = ensemble_of(
-        [leaf_of(0.0), *model.trees], n_features=1, loss=Softmax(2), learning_rate=0.5,
-        has_init_score=None, base_score=np.zeros(2),
-    )  # fmt: skip
-    starts = np.column_stack([0 * start, start])
-    assert_close(held_out_gain(of_softmax, X, y, init_score=starts).values, [24 / 11], 100.0)
 
 
 @pytest.mark.parametrize("loss", [Poisson(), Tweedie(1.0), Tweedie(1.3), Tweedie(2.0), Gamma()])
