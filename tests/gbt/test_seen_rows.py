@@ -143,19 +143,6 @@ def count(model, X, y):
     return model.ensemble_.seen_rows.count(np.asarray(X, float), np.asarray(y, float))
 
 
-def test_rows_of_weight_zero_are_not_seen():
-    X, y = table()
-    model = GreedyRegressor(n_estimators=1).fit(X, y, sample_weight=np.arange(200) >= 50)
-    assert count(model, X[:50], y[:50]) == 0
-    assert count(model, X, y) == 150
-
-
-def test_rows_that_trees_leave_out_for_a_while_are_seen():
-    X, y = table()
-    model = GreedyRegressor(n_estimators=1, subsample=0.5).fit(X, y)
-    assert count(model, X, y) == 200
-
-
 def test_rows_that_decide_early_stopping_are_seen():
     X, y = table()
     held_out = GreedyRegressor(n_estimators=2, early_stopping_rounds=1).fit(X, y)

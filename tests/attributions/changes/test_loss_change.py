@@ -168,20 +168,6 @@ def test_the_picture_has_the_changes_with_their_intervals(tables):
     assert "3 of 7 parts" in display.ax_.get_title(loc="left")
 
 
-def test_rows_without_weight_are_no_rows(tables):
-    """Without those the first set is the smaller one, which says how the other is judged."""
-    train, (X, y), after = tables
-    model, stump = fitted(GBTRegressor, *train), GreedyRegressor(1, max_depth=1).fit(*train)
-    weight, left = np.tile([0.0, 1.0], 150), (X[1::2], y[1::2])
-    for found, expected in (
-        (loss_change(model, (X, y, weight), after), loss_change(model, left, after)),
-        (loss_change(model, after, (X, y, weight)), loss_change(model, after, left)),
-        (compare(model, stump, X, y, sample_weight=weight), compare(model, stump, *left)),
-    ):
-        assert_same(found.values, expected.values)
-        assert_same(found.changes.standard_error, expected.changes.standard_error)
-
-
 def test_bad_input(tables):
     (X, y), after, _ = tables
     model = fitted(GBTRegressor, X, y)

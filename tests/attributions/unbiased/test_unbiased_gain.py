@@ -233,23 +233,6 @@ def test_on_the_training_rows_it_is_the_total_gain_without_regularisation(case):
     assert_close(result.values, ensemble.total_gain(), terms)
 
 
-@both_losses
-@pytest.mark.parametrize("form", ["symmetric", "paper", "sampled"])
-def test_rows_of_weight_0_are_left_out(loss, form):
-    rng = np.random.default_rng(2)
-    X, y = some_data(rng, 100, loss, signal=1.0)
-    ensemble = fit_values(ensemble_of([stump_on(0, 0.1)] * 2, 4, loss=LOSSES[loss]), X, y)
-    weight = np.repeat([1.0, 0.0], [40, 10])
-    options = {"form": form, "random_state": 0}
-    with_zeros = unbiased_gain(
-        ensemble, X[:50], y[:50], X[50:], y[50:],
-        sample_weight_train=weight, sample_weight_valid=weight, **options,
-    )  # fmt: skip
-    without = unbiased_gain(ensemble, X[:40], y[:40], X[50:90], y[50:90], **options)
-    assert_same(with_zeros.values, without.values)
-    assert with_zeros.n_samples == 40
-
-
 def test_certain_predictions_do_not_break_it():
     """Odds of e^800 are no number; neither is their hessian."""
     certain = ensemble_of([stump_on(1, 0.0), stump_on(0, 0.0)], 2, loss=LOSSES["half_logistic"])

@@ -143,17 +143,3 @@ def test_other_rows_are_checked_as_those_of_training():
     ):
         with pytest.raises(ValueError, match=message):
             model.refit_statistics(X, target, weight)
-
-
-def test_rows_of_weight_0_are_as_if_they_were_not_there():
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(400, 2)), rng.normal(size=400)
-    weight = rng.integers(4, size=400) * 0.5
-    model = GreedyRegressor(n_estimators=3).fit(X, y, weight).ensemble_
-    seen = weight > 0
-    assert model.n_samples[0] == seen.sum() < 400
-    again = model.refit_statistics(X, y, weight)
-    assert_same(again.n_samples, model.n_samples)
-    of_seen = model.refit_statistics(X[seen], y[seen], weight[seen])
-    for name in ("sum_gradient", "sum_hessian", "n_samples", "gain"):
-        assert_same(getattr(again, name), getattr(of_seen, name))
