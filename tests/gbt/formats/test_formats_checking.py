@@ -1,9 +1,7 @@
 """Imports that are misread are found out, whatever the library, and no other import is refused."""
 
 import json
-import warnings
 from dataclasses import replace
-from importlib import import_module
 from importlib.metadata import version
 
 import numpy as np
@@ -14,7 +12,6 @@ from gbt.formats import as_ensemble, checking
 from gbt.formats.checking import MisreadModelError
 from gbt.formats.imported import LibraryNodes
 from gbt.formats.listed_levels import Listed
-from tests.asserts import peer
 from tests.gbt.formats.read_models import MODELS, cat, lgb, skl, xgb
 from tests.greedy import GreedyRegressor
 
@@ -123,22 +120,6 @@ def test_every_leaf_of_small_trees_is_looked_at(monkeypatch, name):
             except MisreadModelError:
                 found += 1
     assert found >= 2 / 3 * len(leaves)
-
-
-def test_weights_of_dropped_trees_that_are_not_read_are_found(monkeypatch):
-    """What befell XGBoost 3.3 and 3.4: the weights had moved."""
-    xgboost = peer("xgboost")
-    module = import_module("gbt.formats.xgboost.model")
-    right = module._trees_of
-    monkeypatch.setattr(module, "_trees_of", lambda learner: (right(learner)[0], np.ones(8)))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        booster = xgboost.train(
-            {"booster": "dart", "rate_drop": 0.8, "one_drop": 1, "verbosity": 0},
-            xgboost.DMatrix(X, Y), 8,
-        )  # fmt: skip
-    with pytest.raises(MisreadModelError, match=rf"XGBoost {version('xgboost')} model was misread"):
-        as_ensemble(booster)
 
 
 OF_LEVELS = {

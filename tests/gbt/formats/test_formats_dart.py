@@ -11,7 +11,6 @@ from tests.gbt.formats.read_models import (
     DART,
     DART_OF_LIGHTGBM,
     fitted,
-    imported,
     lgb,
     size_of,
     table,
@@ -37,19 +36,6 @@ def test_where_nothing_was_dropped_gradients_are_known():
         plain, ensemble = grown(case()), grown(case(others=asked))
         assert_same(ensemble.sum_gradient, plain.sum_gradient)
         assert_same(ensemble.value, plain.value)
-
-
-def test_values_are_leaves_times_weights():
-    booster, ensemble = fitted(MODEL).model, imported(MODEL)
-    X, _ = table("gaps")
-    trees, dropped = trees_and_weights(json_of(booster))
-    leaves = booster.predict(peer("xgboost").DMatrix(X), pred_leaf=True).astype(int)
-    own = [
-        np.float32(weight) * np.float32(tree["split_conditions"])[leaves[:, m]].astype(np.float64)
-        for m, (tree, weight) in enumerate(zip(trees, dropped, strict=True))
-    ]
-    assert len(set(dropped)) > 2
-    assert_same(ensemble.value[ensemble.apply(X) + ensemble.tree_offset[:-1]], np.transpose(own))
 
 
 LAYOUTS = ["3.2", "3.3", "3.4"]  # of files, by the version of XGBoost that writes them
