@@ -578,7 +578,7 @@ def rows_beside_thresholds(ensemble, X):
     Next to it in either precision, and between neighbours in float32, which round to either.
     """
     rows, ends = [X], np.array([-np.inf, np.inf])
-    for t in np.flatnonzero(ensemble.left >= 0)[:200]:
+    for t in np.flatnonzero((ensemble.left >= 0) & ~ensemble.has_set)[:200]:
         on = np.clip(ensemble.threshold[t], -1e30, 1e30)
         below, above = np.nextafter(single := np.float32(on), ends.astype(np.float32)).astype(float)
         cells = [on, *np.nextafter(on, ends), single, below, above, 0.0, -0.0, 1e-36, -1e-34]

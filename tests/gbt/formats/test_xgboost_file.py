@@ -19,6 +19,7 @@ from gbt.formats.xgboost.writing import LARGEST_32, _first_above
 from gbt.losses.amounts import Gamma, Poisson, Tweedie
 from tests.asserts import EPS_32, assert_close, assert_same, peer
 from tests.drawn_models import OURS, draw_model
+from tests.gbt.formats.read_models import rows_beside_thresholds
 from tests.greedy import GreedyClassifier, GreedyRegressor
 
 NAN = np.nan
@@ -49,19 +50,6 @@ def exported(tmp_path, xgboost):
         return xgboost.Booster(model_file=path)
 
     return exported
-
-
-def beside_thresholds(ensemble, rows):
-    """Return float32 rows at, just below and just above every threshold that float32 can say."""
-    blocks = [rows]
-    for k in range(ensemble.n_features):
-        threshold = ensemble.threshold[(ensemble.feature == k) & ~ensemble.has_set]
-        at = threshold[np.abs(threshold) < 1e30].astype(np.float32)
-        for x in (at, np.nextafter(at, np.float32(np.inf)), np.nextafter(at, np.float32(-np.inf))):
-            some = rows[np.arange(len(x)) % len(rows)].copy()
-            some[:, k] = x
-            blocks.append(some)
-    return np.concatenate(blocks)
 
 
 def assert_same_leaves(theirs, ours):
@@ -111,7 +99,8 @@ def test_every_row_reaches_the_same_leaf(name, number, exported, tmp_path, xgboo
     ensemble = case.model.ensemble_
     rows = np.asarray(ensemble.as_input(case.X)).astype(np.float32).astype(float)
     rows[np.isinf(rows)] = NAN  # levels that training has not seen
-    assert_alike(xgboost, exported(ensemble), ensemble, beside_thresholds(ensemble, rows))
+    rows = rows_beside_thresholds(ensemble, rows).astype(np.float32).astype(float)
+    assert_alike(xgboost, exported(ensemble), ensemble, rows)
     if name == "ours, monotone":  # whose values do not follow from G and H
         return
     read = import_xgboost(tmp_path / "model.json", ensemble.reg_lambda, ensemble.learning_rate)
