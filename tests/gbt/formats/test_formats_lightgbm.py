@@ -98,21 +98,19 @@ def test_training_rows_tell_the_start_of_a_sample(objective):
 
 @pytest.mark.parametrize("parameters", [{"scale_pos_weight": 3.0}, {"is_unbalance": True}])
 def test_labels_that_weigh_differently(parameters):
-    """LightGBM starts from the mean of labels that weigh alike, of which the sums tell nothing."""
     unknown(train(parameters, "binary"), "mean of labels that weigh alike")
-    booster = train({**parameters, "boost_from_average": False}, "binary")
-    X, y, weight = training_data("binary")
-    if "scale_pos_weight" in parameters:
-        as_ensemble(booster, X, y, np.where(y == 1, 3.0, 1.0) * weight)  # without a warning
 
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_training_rows_tell_the_start_of_labels_that_weigh_differently(weighted):
-    """The mean that LightGBM starts from is of labels that weigh alike."""
+    """LightGBM starts from the mean of labels that weigh alike, of which the sums tell nothing."""
     X, y, weight = training_data("binary")
-    booster = train({"scale_pos_weight": 3.0}, "binary", weighted=weighted)
     before = weight if weighted else np.ones(len(y))
-    ensemble = as_ensemble(booster, X, y, np.where(y == 1, 3.0, 1.0) * before)  # and no warning
+    weight = np.where(y == 1, 3.0, 1.0) * before
+    asked = {"scale_pos_weight": 3.0}
+    as_ensemble(train({**asked, "boost_from_average": False}, "binary", weighted), X, y, weight)
+    booster = train(asked, "binary", weighted)
+    ensemble = as_ensemble(booster, X, y, weight)  # and no warning
     mean = np.average(y, weights=before)
     assert_close(ensemble.base_score, np.log(mean / (1 - mean)), terms=8.0)
     gain = booster.feature_importance("gain")

@@ -1,7 +1,5 @@
 """Importing scikit-learn's trees: against scikit-learn, and against the training rows."""
 
-import warnings
-
 import numpy as np
 import pytest
 from sklearn.ensemble import (
@@ -13,8 +11,7 @@ from sklearn.ensemble import (
     RandomForestRegressor,
 )
 from sklearn.linear_model import LinearRegression
-from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.tree import DecisionTreeRegressor
 
 from attributions import permutation, predecomp, saabas, total_gain, tree_inner, tree_shap
 from gbt.formats import as_ensemble
@@ -60,20 +57,6 @@ def test_what_needs_no_gradients_works_where_they_are_lost():
 
 def _no_moves(ensemble, m, X):
     return np.zeros(X.shape)
-
-
-def test_labels_of_words_and_the_weights_of_classes():
-    X, y = table("gaps")
-    labels = np.where(y > 2, "yes", "no")
-    model = DecisionTreeClassifier(max_leaf_nodes=9, class_weight="balanced").fit(X, labels)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        ensemble = as_ensemble(model, X, labels)
-    weight = compute_sample_weight("balanced", labels)
-    expected = ensemble.refit_statistics(X, labels == "yes", weight)
-    assert_close(ensemble.sum_gradient, expected.sum_gradient, 300.0)
-    assert_close(ensemble.sum_hessian, expected.sum_hessian, 300.0)
-    assert_close(ensemble.raw_predict(X), model.predict_proba(X)[:, 1], 2.0)
 
 
 def test_a_model_is_imported_once_while_it_stays_as_it_is():

@@ -9,6 +9,7 @@ from attributions import held_out_gain, total_gain
 from gbt.formats import as_ensemble, to_xgboost
 from gbt.losses import Aft, Cox
 from tests.asserts import peer
+from tests.gbt.formats.read_models import xgb
 from tests.greedy import GreedyRegressor
 
 
@@ -23,24 +24,11 @@ def table(n, seed, has_ties=False):
     return X, np.where(time <= end, 1, -1) * (np.ceil(4 * seen) if has_ties else seen)
 
 
-def xgboost_model(X, y, **options):
-    xgboost = peer("xgboost")
-    asked = {"objective": "survival:cox", "max_depth": 3, "eta": 0.2, **options}
-    model = xgboost.train(asked, xgboost.DMatrix(X, y), 12)
-    return model, lambda X: model.predict(xgboost.DMatrix(X), output_margin=True)
-
-
-def bounds_of(y, infinity=np.inf):
-    """Return the ends of the interval that a signed time stands for, some of them wider."""
-    wide = np.arange(len(y)) % 5 == 0
-    lower = np.where(wide, 0.7 * abs(y), abs(y))
-    return np.column_stack([lower, np.where(wide | (y > 0), abs(y), infinity)])
-
-
 def test_ours_is_written_for_xgboost(tmp_path):
     X, y = table(200, 0)
     ours = GreedyRegressor(loss=Aft("logistic", 0.4), n_estimators=5)
-    ours.fit(X, bounds_of(y))
+    upper = np.where(y > 0, y, np.inf)  # of an event the time itself
+    ours.fit(X, np.column_stack([np.where(np.arange(200) % 5 == 0, 0.7, 1.0) * abs(y), upper]))
     to_xgboost(ours, tmp_path / "model.json")
     theirs = peer("xgboost").Booster(model_file=tmp_path / "model.json")
     predicted = theirs.predict(peer("xgboost").DMatrix(X))
@@ -51,10 +39,11 @@ def test_ours_is_written_for_xgboost(tmp_path):
 def test_ties_are_taken_otherwise_by_xgboost():
     """One row of a tie after the other: sums are not Breslow's, and those of the rows are said."""
     X, y = table(200, 0, has_ties=True)
-    model, margin = xgboost_model(X, y)
+    case = xgb("survival:cox", "times")
+    model = case.fit(X, y, None)
     with pytest.warns(UserWarning, match="not what these rows make of it"):
         of_rows = as_ensemble(model, X, y)
-    np.testing.assert_allclose(of_rows.raw_predict(X), margin(X), atol=3e-6)
+    np.testing.assert_allclose(of_rows.raw_predict(X), case.raw(model, X), atol=3e-6)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         held_out_gain(model, *table(150, 7, has_ties=True))

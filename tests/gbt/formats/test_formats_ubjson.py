@@ -1,13 +1,13 @@
 """UBJSON by hand, and damaged; that XGBoost's is read ``test_readers`` tells."""
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gbt.files.documents import InvalidModelError
 from gbt.formats.xgboost.ubjson import parse_ubjson
-from tests.asserts import assert_same, peer
+from tests.asserts import assert_same
+from tests.gbt.formats.read_models import fitted
 
 LONG = b"L\0\0\0\0\0\0\0"
 
@@ -62,17 +62,9 @@ def test_damaged_by_hand(data, message):
         parse_ubjson(data)
 
 
-def booster_bytes():
-    xgboost = peer("xgboost")
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(50, 2))
-    booster = xgboost.train({"max_depth": 2, "nthread": 1}, xgboost.DMatrix(X, X[:, 0]), 2)
-    return bytes(booster.save_raw("ubj"))
-
-
 @given(data=st.data())
 def test_changed_bytes_are_harmless(data):
-    binary = bytearray(booster_bytes())
+    binary = bytearray(fitted("xgboost numbers, stumps").model.save_raw("ubj"))
     for _ in range(data.draw(st.integers(1, 4))):
         binary[data.draw(st.integers(0, len(binary) - 1))] = data.draw(st.integers(0, 255))
     binary = binary[: data.draw(st.integers(0, len(binary)))]

@@ -19,6 +19,7 @@ from gbt.files.documents import InvalidModelError
 from gbt.formats import as_ensemble, import_model
 from gbt.formats.xgboost.model import from_xgboost
 from tests.asserts import EPS_32, assert_close, assert_same, assert_valid_ensemble, peer
+from tests.gbt.formats.read_models import table
 from tests.greedy import GreedyRegressor
 from tests.spoilt import GONE, paths_in, put
 
@@ -206,15 +207,10 @@ N_ROUNDS = 8
 
 
 def training_data(objective):
-    """Return rows (float32, some missing), targets and weights."""
-    rng = np.random.default_rng(7)
-    X = rng.normal(size=(300, 4)).astype(np.float32)
-    X[:, 1] = rng.integers(0, 5, size=300)
-    X[:, 2] = (X[:, 2] * 10).round() / 10
-    X[rng.random(X.shape) < 0.1] = np.nan
-    signal = np.nan_to_num(X[:, 0]) + np.nan_to_num(X[:, 1] * X[:, 2])
-    y = signal + rng.normal(size=300)
-    return X, np.float32(y if objective == "reg:squarederror" else y > 0), rng.gamma(1, size=300)
+    """Return rows with gaps and targets, both of float32, and weights."""
+    X, y = table("gaps")
+    y = y - 1.5 if objective == "reg:squarederror" else y > 2  # with a mean between 0 and 1
+    return np.float32(X), np.float32(y), np.random.default_rng(7).gamma(1, size=300)
 
 
 def train(parameters=(), objective="reg:squarederror", n_rounds=N_ROUNDS, **others):
