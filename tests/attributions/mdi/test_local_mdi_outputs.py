@@ -33,15 +33,6 @@ def drawn_by(model):
     return [np.bincount(rows, minlength=N) * 1.0 for rows in model.estimators_samples_]
 
 
-def test_least_squares_of_every_class_is_saabas_and_adds_up_to_the_forest():
-    settings = {"linear_model": "ols", "raw": False, "rows": "inbag"}
-    found = attributions.local_mdi(OF_CLASSES, X, classes, **settings)
-    assert_close(found.values, attributions.saabas(OF_CLASSES, X).values, 1.0, k=2**12)
-    assert_close(found.surrogate_prediction, OF_CLASSES.predict_proba(X), 1.0, k=2**12)
-    assert_close(found.surrogate_residual, np.zeros((N, K)), 1.0, k=2**12)
-    assert found.output_names == (0, 1, 2)
-
-
 def test_sizes_and_ranks_are_no_parts_of_a_prediction():
     signed = attributions.local_mdi(OF_LABELS, X, labels, linear_model=Ridge(2.0))
     for aggregate in ("absolute", "rank", "rank_where_used"):

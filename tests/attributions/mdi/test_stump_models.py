@@ -20,15 +20,12 @@ from attributions.mdi.least_squares import (
 )
 from attributions.mdi.logistic import LogisticRidge
 from attributions.reference import stumps as plain
-from tests.asserts import assert_close
 from tests.greedy import GreedyRegressor
 from tests.stump_cases import case_of, cases
 
 pytestmark = pytest.mark.kernels
 
 PENALTIES = st.sampled_from([0.1, 1.0, 30.0])
-# A system with the penalty .1 and some 25 rows of weight 2 has a condition of some hundreds.
-K = 2.0**16
 
 
 @given(cases(), PENALTIES | st.just(0.0))
@@ -113,11 +110,6 @@ def test_ridge_finds_the_penalty_of_least_loss(raw):
     penalties = case.weight.sum() * np.geomspace(10.0, 1e-6, 29)
     by_loo = [leave_one_out_loss(case.problem, penalty) for penalty in penalties]
     assert Ridge(folds="loo").fit(case.problem).penalty == penalties[np.argmin(by_loo)]
-    found = np.concatenate(fit_ridge(case.problem, case.problem.sums, 1.0))
-    expected = Ridge(1.0).fit(case.problem)
-    expected = np.concatenate([expected.value, expected.gamma])
-    assert_close(found, expected, np.abs(case.y).max(), k=K)
-
     losses = np.zeros(29)
     for fold in np.array_split(np.arange(240), 3):
         rest = np.setdiff1d(np.arange(240), fold)
