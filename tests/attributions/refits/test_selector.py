@@ -172,22 +172,6 @@ def test_lists_and_masks_say_what_arrays_say():
         np.testing.assert_array_equal(selector.transform(given), expected.transform(same))
 
 
-def test_groups_are_not_cut():
-    X, y = table()
-    groups = np.arange(400) // 5
-    seen = []
-
-    def remember(model, X, y, groups):
-        seen.extend(np.unique(groups))
-        return tree_inner(model, X, y, groups=groups)
-
-    HeldOutSelector(MODEL, measure=remember, cv=None, random_state=0).fit(X, y, groups=groups)
-    assert len(seen) == 40
-    seen.clear()
-    HeldOutSelector(MODEL, measure=remember).fit(X, y, groups=groups)
-    assert_same(sorted(seen), range(80))  # every group judges once
-
-
 @pytest.mark.parametrize("cv", [2, None])
 def test_weights_are_those_of_fitting_and_of_judging(cv):
     """A model that has not got them predicts otherwise; a measure says what it has got."""
