@@ -415,15 +415,3 @@ def test_a_scorer_that_does_not_know_several_classes_is_named():
         model.fit(X, label, eval_set=[(X, label)])
     model.set_params(eval_metric="roc_auc_ovr").fit(X, label, eval_set=[(X, label)])
     assert 0.5 < model.best_score_ <= 1
-
-
-@pytest.mark.parametrize("rate", [0.05, 0.5, 1.0])
-def test_rounding_is_no_reason_to_warn(rate):
-    """Without a split trees say what the constant says, but for the last digit."""
-    y = np.zeros(24)
-    y[15], y[23] = -0.3, 204.0
-    X = np.full((24, 1), 0.1)
-    model = GreedyRegressor(5, reg_lambda=0.0, learning_rate=rate)
-    model.fit(X, y, eval_set=[(X, y)])  # a warning would be an error here
-    losses = model.evals_result_["eval_0"]
-    assert max(losses) - min(losses) <= 1e-12 * losses[0]
