@@ -264,3 +264,16 @@ def test_experience_with_deeper_trees_grows_none_beyond_the_limit():
     assert model.ensemble_.trees[4].n_nodes > 7
     model.set_params(n_estimators=9, max_depth=2).fit(X, np.sin(9 * X[:, 0]))
     assert max(tree.n_nodes for tree in model.ensemble_.trees[5:]) == 7
+
+
+@pytest.mark.large
+def test_columns_of_noise_get_little_of_the_gain():
+    """Half of the columns are noise. An eighth is theirs if experience has no say in nodes."""
+    shares = []
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(1000, 10))
+        y = 0.3 * X[:, :5].sum(axis=1) + rng.normal(size=1000)
+        gain = GBTRegressor(random_state=seed, n_jobs=1).fit(X, y).feature_importances_
+        shares.append(gain[5:].sum() / gain.sum())
+    assert np.mean(shares) < 0.1
