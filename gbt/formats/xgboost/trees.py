@@ -42,6 +42,7 @@ NODE_ARRAYS: dict[str, type] = {
 SINGLE = ("split_conditions", "base_weights", "sum_hessian")
 LEVEL_ARRAYS = ("categories", "categories_nodes", "categories_segments", "categories_sizes")
 LARGEST_32 = float(np.finfo(np.float32).max)
+LEAST = np.finfo(np.float64).min
 MOST_LEVELS = 2**24  # numbers of levels are float32 to XGBoost
 
 
@@ -78,7 +79,10 @@ def read_trees(trees: list[Any], n_features: int) -> LibraryNodes:
             raise InvalidModelError(f"Tree {m} of the XGBoost model has {what} at node {node}.")
 
     for name in SINGLE:
-        refuse(~(np.abs(arrays[name]) <= LARGEST_32), f"infinite or nan {name}")
+        is_sound = np.abs(arrays[name]) <= LARGEST_32
+        if name == "split_conditions":  # XGBoost 3.4 parts missing rows from all others by inf
+            is_sound |= inner & np.isinf(arrays[name])
+        refuse(~is_sound, f"infinite or nan {name}")
         arrays[name] = arrays[name].astype(np.float32).astype(np.float64)
     refuse(arrays["sum_hessian"] < 0, "a negative sum_hessian")
     refuse(
@@ -86,11 +90,14 @@ def read_trees(trees: list[Any], n_features: int) -> LibraryNodes:
     )
     has_list = inner & (arrays["split_type"] != 0)
     node, level = _read_lists(trees, sizes) if has_list.any() else _NO_LISTS
-    threshold = arrays["split_conditions"].astype(np.float32)
+    # x < t in float32, so x <= the number before; no number is below -inf, or the least threshold.
+    single = arrays["split_conditions"].astype(np.float32)
+    with np.errstate(over="ignore"):
+        threshold = np.maximum(np.nextafter(single, np.float32(-np.inf)), LEAST)
     return LibraryNodes(
         tree,
         feature,
-        np.nextafter(threshold, np.float32(-np.inf)),  # x < t in float32, so x <= the number before
+        threshold,
         (arrays["default_left"] != 0) != has_list,
         np.where(inner, arrays["base_weights"], arrays["split_conditions"]),
         arrays["sum_hessian"],

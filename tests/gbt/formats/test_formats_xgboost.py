@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeRegressor
 from attributions import held_out_gain, predecomp, saabas, total_gain, tree_shap
 from gbt import GBTRegressor, load
 from gbt.files.documents import InvalidModelError
-from gbt.formats import as_ensemble, import_model
+from gbt.formats import as_ensemble, import_model, to_xgboost
 from gbt.formats.xgboost.model import from_xgboost
 from tests.asserts import EPS_32, assert_close, assert_same, assert_valid_ensemble, peer
 from tests.gbt.formats.read_models import table
@@ -49,6 +49,9 @@ def imported_without_gradients(model, message, known=("hessians",), **given):
 #  x1 < 2  / \                2     4    2        -1            -1/2
 #         3   4                       3    -2    2       1/2             1/4
 #                                     4     2    2      -1/2            -1/4
+
+
+TREE = ("learner", "gradient_booster", "model", "trees", 0)
 
 
 def hand_json(objective="reg:squarederror", base_score="[2.5E-1]"):
@@ -134,6 +137,20 @@ def test_hessians_that_do_not_add_up_are_refused():
         from_xgboost(model, reg_lambda=2, learning_rate=0.5)
 
 
+@pytest.mark.parametrize("end", [-np.inf, np.inf])
+def test_a_threshold_without_end_parts_missing_rows_from_all_others(end, tmp_path):
+    """XGBoost 3.4 writes such; no number is below -inf, and all are below inf."""
+    model = put(hand_json(), (*TREE, "split_conditions", 0), end)
+    ensemble = from_xgboost(model, reg_lambda=2, learning_rate=0.5)
+    X = np.array([[-1e38, 0], [0, 0], [1e38, 0], [np.nan, 0]])
+    on_the_right = X[:, 0] >= end  # not nan, of which the default is left
+    assert_same(ensemble.raw_predict(X), 0.25 + np.where(on_the_right, -0.5, 0.25))
+    assert_valid_ensemble(ensemble)
+    to_xgboost(ensemble, tmp_path / "model.json")
+    again = from_xgboost(json.loads((tmp_path / "model.json").read_text()))
+    assert_same(again.raw_predict(X), ensemble.raw_predict(X))
+
+
 # ------------------------------------------------------------------------------------- malformed
 
 
@@ -141,12 +158,13 @@ def first_tree(model):
     return model["learner"]["gradient_booster"]["model"]["trees"][0]
 
 
-TREE = ("learner", "gradient_booster", "model", "trees", 0)
 SHAPE = ("learner", "learner_model_param")
 MALFORMED = [
     (("learner", "gradient_booster"), GONE, "gradient_booster"),
     ((*TREE, "sum_hessian"), [6.0], "lengths"),
     ((*TREE, "sum_hessian", 0), np.nan, "infinite or nan sum_hessian"),
+    ((*TREE, "split_conditions", 0), np.nan, "infinite or nan split_conditions"),
+    ((*TREE, "split_conditions", 2), np.inf, "infinite or nan split_conditions"),  # of a leaf
     ((*TREE, "sum_hessian"), [-6.0, -4, -2, -2, -2], "sum_hess"),
     ((*TREE, "left_children", 1), 0, "Node 0 of tree 0.*twice"),  # a cycle
     ((*TREE, "right_children", 0), 5, "Node 5 of tree 0"),
