@@ -126,8 +126,9 @@ def compare(
         if isinstance(policy, Unbiased) and cut is not None:
             best, *others = (of_all_columns(each, allowed, own) for each in (cut, *cuts))
             found.note(j, int(tree.depth[j]), best, others)
-            share = held_up.share(int(tree.depth[j]), best.feature)
-            cut = cut if is_made(cut, node[0], sums[at], of_node, asks_nodes, share) else None
+            depth = int(tree.depth[j])
+            asked = depth, asks_nodes, held_up.share(depth, best.feature)
+            cut = cut if is_made(cut, node[0], sums[at], of_node, *asked) else None
         feature = -1 if cut is None else int(allowed[cut.feature])
         found.n_splits += cut is not None
         found.n_leaves += cut is None

@@ -53,11 +53,12 @@ class Unbiased:
     pooled : bool, default=False
         Whether trees learn from what splits of recent rounds have been worth to rows that did not
         choose them. A tree is grown to a depth, drawn so that splits at a depth are made as often
-        as those at that depth have been confirmed, from 500 rows on more often. No node is asked
-        whether to split then, unless no depth has been confirmed often enough. And a feature is
-        chosen by how much of the gain that its cuts claim has been confirmed so far, too. Boosting
-        ends after 100 rounds in a row without a split, where all trees see all rows and columns
-        and boosting starts from the best constant.
+        as those at that depth have been confirmed, from 500 rows on more often. No node of the
+        first six depths is asked whether to split then, unless no depth has been confirmed often
+        enough. And a feature is chosen by how much of the gain that its cuts claim has been
+        confirmed so far, hardly by the node itself. Boosting ends after 100 rounds in a row without
+        a split, where all trees see all rows and columns and boosting starts from the best
+        constant.
     """
 
     judges_by_other_rows: ClassVar[bool] = True

@@ -9,7 +9,7 @@ python -m benchmarks.papers.rankings.
 import sys
 
 from attributions import unbiased_gain
-from benchmarks.papers.unbiased import drift, example1, notebook
+from benchmarks.papers.unbiased import drift, example1, noise, notebook
 from benchmarks.papers.unbiased.picture import draw
 from benchmarks.speed.measure_cost import cost_of
 from benchmarks.study.command import Study, main
@@ -25,7 +25,7 @@ def of_halves(model, X, y, **options):
 STUDY = Study(
     "unbiased",
     __doc__,
-    (example1.PART, notebook.PART, drift.PART, cost_of(of_halves)),
+    (example1.PART, notebook.PART, drift.PART, noise.PART, cost_of(of_halves)),
     lambda tables: {"null": notebook.null_table(tables["ranks"])} if "ranks" in tables else {},
     draw=lambda tables: draw(tables, DOCS),
     page_name="unbiased_gain",

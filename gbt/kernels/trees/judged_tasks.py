@@ -12,7 +12,7 @@ from gbt.kernels.cuts.memory import terms_of
 from gbt.kernels.platform.compiling import called_at, internal
 from gbt.kernels.platform.instructions import min
 from gbt.kernels.trees.drawing import deal_out, key_of_tree
-from gbt.kernels.trees.experience import expected_of, output_of, rank_of, tell
+from gbt.kernels.trees.experience import UNASKED, expected_of, output_of, rank_of, tell
 from gbt.kernels.trees.quantise import ROWS_PER_TASK
 from gbt.kernels.trees.tasks import (
     LOOK,
@@ -49,14 +49,14 @@ def judge_columns(j, p, thread, work):
 
 
 @internal
-def is_made(found, expected, rules):
+def is_made(found, expected, depth, rules):
     """Say whether a split that rows have judged is made: if its worth to other rows is enough.
 
-    In a tree that asks no node it is enough to claim something; where nodes are asked, what is
+    Where no node is asked, it is enough to claim something; where nodes are asked, what is
     ``expected`` is added to the worth, see ``gbt.kernels.trees.experience``.
     """
     is_enough = found.claim > 0.0
-    if rules.asks_nodes:
+    if rules.asks_nodes or depth >= UNASKED:
         is_enough = found.worth + expected >= rules.least_gain
     return is_enough and found.may_split != 0
 
@@ -74,7 +74,7 @@ def record_judged_split(j, thread, work):
     if work.judging.habits[0].pools > 0:
         held_up = work.judging.held_up[output_of(rules, work.judging)]
         expected = expected_of(best.claim, node.depth, k, held_up)
-    if is_made(best, expected, rules):
+    if is_made(best, expected, node.depth, rules):
         node.feature, node.cut, node.missing_left = k, best.code, best.missing_left
         if column.has_levels == 0:
             node.cut = table.first_code[k, best.code + 1] - 1

@@ -196,8 +196,11 @@ def test_noise_is_worth_nothing_to_rows_that_chose_nothing():
 
 @pytest.mark.large
 @pytest.mark.parametrize("merged", [False, True])
-@pytest.mark.parametrize(("seed", "n", "colsample"), [(0, 150, 1), (1, 499, 0.7), (2, 500, 1)])
-def test_pooled_trees_go_by_what_has_held_up(seed, n, colsample, merged):
+@pytest.mark.parametrize(
+    ("seed", "n", "colsample", "deepest"),
+    [(0, 150, 1, 3), (1, 499, 0.7, 3), (2, 500, 1, 3), (4, 500, 1, 9)],
+)
+def test_pooled_trees_go_by_what_has_held_up(seed, n, colsample, deepest, merged):
     """Tree after tree, from the residuals before it: depth, trust and all splits, by the page.
 
     Exclusive or: no row confirms the root, and rows confirm what is below it.
@@ -206,16 +209,16 @@ def test_pooled_trees_go_by_what_has_held_up(seed, n, colsample, merged):
     X = np.round(rng.normal(size=(n, 3)), 1)
     y = 1.5 * (X[:, 0] * X[:, 1] > 0) + X[:, 2] + 0.5 * rng.normal(size=n)
     policy = Unbiased(merged=merged, pooled=True)
-    asked = {"max_depth": 3, "learning_rate": 0.1, "min_child_weight": 1.0, "random_state": seed}
-    fitted = GBTRegressor(30, splitter=policy, colsample=colsample, **asked).fit(X, y)
-    model, seed = fitted.ensemble_, fitted._sampling.seed
+    asked = {"max_depth": deepest, "learning_rate": 0.1, "min_child_weight": 1.0}
+    fitted = GBTRegressor(30, splitter=policy, colsample=colsample, random_state=seed, **asked)
+    model, seed = fitted.fit(X, y).ensemble_, fitted._sampling.seed
     columns, held_up, depths = Columns.from_table(X), HeldUp(), []
     ones = np.ones(1)
     for m, tree in enumerate(model.trees):
         gradient = model.truncate(m).raw_predict(X) - y
         training = Training(y, ones, np.zeros(len(X)), gradient, ones)
         depth = held_up.depth_for(number_of_tree(seed, m), n)
-        plan = Plan(GIVEN, Limits(max_depth=depth or 3), 0.1, 1, seed)
+        plan = Plan(GIVEN, Limits(max_depth=depth or deepest), 0.1, 1, seed)
         rows = np.arange(len(X), dtype=np.int32)
         leaves = model.apply(X)[:, m]
         page = compare(
@@ -226,6 +229,7 @@ def test_pooled_trees_go_by_what_has_held_up(seed, n, colsample, merged):
         held_up.remember(page.judged)
         depths.append(depth)
     assert len(set(depths)) > 2  # asked, and two depths at least
+    assert deepest == 3 or max(depths) > 6  # in such trees nodes of the seventh depth are asked
     on_page = np.transpose([held_up.features[k] for k in range(3)])
     np.testing.assert_allclose(fitted._held_up[0, :, DEPTHS:], on_page, rtol=1e-6)
 
