@@ -147,9 +147,8 @@ def is_made(
     """Say whether a node is split by its candidate: if the last part confirms what it is worth.
 
     To that is added the ``share`` of what it claims that experience expects. In the first six
-    depths of a tree that asks no node, see `HeldUp`, it is enough to claim something. Where
-    features must be monotone, the steps of all rows have to be in order, and not those of the first
-    part alone.
+    depths of a tree that does not ask, see `HeldUp`, it is enough to claim something. Where
+    features must be monotone, steps have to be in order for all rows, not for the first part alone.
     """
     worth = cut.gain + share * max(cut.claim, 0.0)
     is_enough = worth >= parameters.min_split_gain if asks or depth >= 6 else cut.claim > 0
@@ -161,9 +160,9 @@ class HeldUp:
 
     With u drawn from [0, 1), a tree is grown to the last depth of which more than the share u of
     what was claimed has been confirmed, u^2 in a tree of 500 rows or more, and no node of its first
-    six depths is asked whether to split. All others are, and all if there is no such depth; then
-    experience with their depth and with their feature has a say. The trust in a feature is that share of all its cuts, taken
-    or not.
+    six depths is asked whether to split. All others are, and all nodes if there is no such depth;
+    then experience with their depth and with their feature has a say. The trust in a feature is
+    that share of all its cuts, taken or not.
     """
 
     def __init__(self) -> None:

@@ -56,9 +56,8 @@ class Unbiased:
         as those at that depth have been confirmed, from 500 rows on more often. No node of the
         first six depths is asked whether to split then, unless no depth has been confirmed often
         enough. And a feature is chosen by how much of the gain that its cuts claim has been
-        confirmed so far, hardly by the node itself. Boosting ends after 100 rounds in a row without
-        a split, where all trees see all rows and columns and boosting starts from the best
-        constant.
+        confirmed so far, hardly by the node. Boosting ends after 100 rounds in a row without a
+        split, where all trees see all rows and columns and start from the best constant.
     """
 
     judges_by_other_rows: ClassVar[bool] = True

@@ -253,7 +253,7 @@ def test_a_module_or_function_that_is_too_long_is_found():
 MOST_LINES_OF_FOLDERS = {
     "gbt": 27_257,
     "attributions": 23_531,
-    "benchmarks": 14_197,
+    "benchmarks": 14_268,
     "tests": 32_952,
 }
 

@@ -22,7 +22,7 @@ STUDY = Study(
     "held_out",
     __doc__,
     (
-        nulls.PART, planted.PART, coverage.PART, *power.PARTS, dependence.PART, *censoring.PARTS,
+        *nulls.PARTS, planted.PART, coverage.PART, *power.PARTS, dependence.PART, *censoring.PARTS,
         *queries.PARTS, cost_of(held_out_gain),
     ),
     nulls.over_all_losses,

@@ -1,7 +1,8 @@
 """Nulls of every loss: what is found among columns that have nothing to do with the target.
 
 As many rows to judge on as to fit on; three columns of each of four kinds, which are 12 of noise;
-50 trees of depth 3. "Beside a signal" there are two normal columns that matter.
+50 trees of depth 3, or the default trainer. "Beside a signal" there are two normal columns that
+matter.
 """
 
 import numpy as np
@@ -15,6 +16,7 @@ from benchmarks.study.tables import by_values, chosen, listed, markdown
 
 OF_A_KIND = 3
 BY = ("target", "signal", "rows", "lambda", "kind")
+DEFAULT = {"splitter": "auto", "n_estimators": None, "max_depth": "auto"}
 
 
 def table_of_noise(n: int, has_signal: bool, rng) -> tuple[pd.DataFrame, np.ndarray]:
@@ -28,13 +30,19 @@ def table_of_noise(n: int, has_signal: bool, rng) -> tuple[pd.DataFrame, np.ndar
     return noise.in_any_order(columns, rng), signal
 
 
-def experiment(cell, rng, size):
+def experiment(cell, rng, size, **options):
     """Fit noise, and count what is found in it."""
     n, target = cell["rows"], TARGETS[cell["target"]]
     X, signal = table_of_noise(2 * n, cell["signal"] == "beside a signal", rng)
     y = target.draw(signal, rng)
-    model = target.model(size, reg_lambda=cell["lambda"]).fit(X[:n], y[:n])
+    model = target.model(size, **options or {"reg_lambda": cell["lambda"]}).fit(X[:n], y[:n])
     yield from noise.by_kind(held_out_gain(model, X[n:], y[n:], n_jobs=1), X, noise.KINDS)
+
+
+def of_default(cell, rng, size):
+    """Do the same with the default trainer."""
+    n = cell["rows"] if size == "full" else cell["rows"] // 20
+    yield from experiment({**cell, "rows": n}, rng, size, **DEFAULT)
 
 
 def rates(cells) -> list[str]:
@@ -60,8 +68,9 @@ def over_all_losses(tables) -> dict[str, str]:
 
 def verdict(tables) -> tuple[list[str], int]:
     """Return the cells in which noise is found more often than is allowed."""
-    missed = [cell for cell in tables.get("nulls", []) if noise.is_too_high([cell])]
-    names = (", ".join(str(cell[name]) for name in BY) for cell in missed)
+    cells = [cell for part in PARTS for cell in tables.get(part.name, [])]
+    missed = [cell for cell in cells if noise.is_too_high([cell])]
+    names = (", ".join(str(cell[name]) for name in BY if name in cell) for cell in missed)
     rates = (noise.rate_text([cell]) for cell in missed)
     return [f"noise found too often: {n}: {rate}" for n, rate in zip(names, rates, strict=True)], 0
 
@@ -70,4 +79,13 @@ CELLS = crossed(
     target=TARGETS, signal=("complete null", "beside a signal"), rows=(100, 300, 1000),
     **{"lambda": (0, 1, 10)},
 )  # fmt: skip
-PART = Part("nulls", CELLS, experiment, 20, table, summary=lambda rows: noise.added_up(rows, BY))
+OF_DEFAULT = crossed(
+    target=TARGETS, signal=("complete null", "beside a signal"), rows=(1000, 6000)
+)  # fmt: skip
+PARTS = (
+    Part("nulls", CELLS, experiment, 20, table, summary=lambda rows: noise.added_up(rows, BY)),
+    Part(
+        "nulls-default", OF_DEFAULT, of_default, 10, table,
+        summary=lambda rows: noise.added_up(rows, [name for name in BY if name != "lambda"]),
+    ),
+)  # fmt: skip

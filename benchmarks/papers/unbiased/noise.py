@@ -10,41 +10,32 @@ from benchmarks.study import Part, crossed
 from benchmarks.study.tables import by_values, listed, mean_and_error
 from gbt import GBTRegressor
 
-DIVISOR = {"full": 1, "quick": 20}  # of the number of rows
 TRAINERS = {
     "default": {}, "default, depth 6": {"max_depth": 6},
     "each node decides": {"splitter": "unbiased"}, "greedy": {"splitter": "greedy"},
 }  # fmt: skip
-CELLS = crossed(rows=(1000, 8000, 30_000), noise=(1, 3))
-
-
-def draw(n: int, scale: float, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
-    """Draw columns, what the useful ones say, and that with noise."""
-    X = rng.normal(size=(n, 10))
-    truth = 0.3 * X[:, :5].sum(axis=1)
-    return X, truth, truth + scale * rng.normal(size=n)
 
 
 def experiment(cell, rng, size):
     """Return the share of noise in the gain, and the error of predictions, of every trainer."""
-    X, _, y = draw(cell["rows"] // DIVISOR[size], cell["noise"], rng)
-    X_new, truth, _ = draw(10_000, 1.0, rng)
+    n = cell["rows"] if size == "full" else cell["rows"] // 20
+    X = rng.normal(size=(n + 10_000, 10))
+    truth = 0.3 * X[:, :5].sum(axis=1)
+    y, spread = truth[:n] + cell["noise"] * rng.normal(size=n), np.mean(truth[n:] ** 2)
     for name, parameters in TRAINERS.items():
-        model = GBTRegressor(random_state=0, n_jobs=1, **parameters).fit(X, y)
+        model = GBTRegressor(random_state=0, n_jobs=1, **parameters).fit(X[:n], y)
         gain = total_gain(model).values
-        error = np.mean((model.predict(X_new) - truth) ** 2) / np.mean(truth**2)
+        error = np.mean((model.predict(X[n:]) - truth[n:]) ** 2) / spread
         yield {"trainer": name, "share": gain[5:].sum() / gain.sum(), "loss": error}
 
 
 def summary(rows) -> list[dict]:
-    """Return means over data sets with their errors."""
-    lines = []
-    for (n, noise, trainer), own in by_values(rows, "rows", "noise", "trainer"):
-        line = {"rows": n, "noise": noise, "trainer": trainer, "repetitions": len(own)}
-        for name in ("share", "loss"):
-            mean, error = mean_and_error(np.array([[row[name]] for row in own]))
-            line |= {name: mean[0], f"{name}_error": error[0]}
-        lines.append(line)
+    """Return means over data sets, and the error of the share."""
+    names, lines = ("rows", "noise", "trainer"), []
+    for key, own in by_values(rows, *names):
+        mean, error = mean_and_error(np.array([[row["share"], row["loss"]] for row in own]))
+        line = dict(zip(names, key, strict=True)) | {"repetitions": len(own)}
+        lines.append(line | {"share": mean[0], "share_error": error[0], "loss": mean[1]})
     return lines
 
 
@@ -57,4 +48,5 @@ def table(rows) -> str:
     )  # fmt: skip
 
 
+CELLS = crossed(rows=(1000, 8000, 30_000), noise=(1, 3))
 PART = Part("noise", CELLS, experiment, 20, table, summary=summary)

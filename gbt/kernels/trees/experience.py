@@ -14,9 +14,8 @@ Each tree draws u from [0, 1), is grown until the last depth of which the share 
 node of the first `UNASKED` depths is asked. So splits at a depth are made as often as they have
 held up, also below a root of which nothing is confirmed, as in exclusive or.
 
-If no share is above u, which in noise is the rule, every node is asked. So is every node below
-`UNASKED` depths: of the many small nodes there a share says less. By chance other rows confirm half
-of what noise claims, so experience has a say as well. A node that is asked is split if
+If no share is above u, which in noise is the rule, every node is asked, as are nodes further down.
+By chance other rows confirm half of what noise claims, so experience has a say. A node is split if
 
     what other rows confirm + (share of its depth + share of its column) * claim >= 0
 
@@ -36,9 +35,7 @@ least 0 and at most 1, is the *trust* in it. A node takes the column of largest
 The second term is what experience expects the cut to be worth. It is not as noisy as the first,
 which few rows of a single node say; and columns whose cuts only ever claim get nothing by it. If
 all trust is 0, the first term decides; a column that has claimed nothing yet has s_2 alone. So
-noise gets less of the gain, and real tables are predicted better. (D alone has learned what s_2
-judges, so a claim, of D and D1', is twice as large where all of it is true, and where D1' and D2'
-are merged just as large.)
+noise gets less of the gain, and real tables are predicted better.
 `gbt.reference.policies` has the plain twin.
 """
 
@@ -50,7 +47,7 @@ from gbt.kernels.trees.drawing import HALF, STEP, key_of_tree, scrambled
 
 DEPTHS = 64  # the last stands for all below, too
 KEPT = 0.98  # of what earlier rounds have told, in every round: 0.94 and 1 predict worse
-UNASKED = 6
+UNASKED = 6  # what the many small nodes below add up to says less of a single one
 FEW = 500  # fewer rows than this are careful, see above
 OWN = 0.05  # on real tables 0.02 is as good; with 0.2 noise gets twice as much gain
 

@@ -196,15 +196,13 @@ def test_noise_is_worth_nothing_to_rows_that_chose_nothing():
 
 @pytest.mark.large
 @pytest.mark.parametrize("merged", [False, True])
-@pytest.mark.parametrize(
-    ("seed", "n", "colsample", "deepest"),
-    [(0, 150, 1, 3), (1, 499, 0.7, 3), (2, 500, 1, 3), (4, 500, 1, 9)],
-)
-def test_pooled_trees_go_by_what_has_held_up(seed, n, colsample, deepest, merged):
+@pytest.mark.parametrize("case", [(0, 150, 1, 3), (1, 499, 0.7, 3), (2, 500, 1, 3), (4, 500, 1, 9)])
+def test_pooled_trees_go_by_what_has_held_up(case, merged):
     """Tree after tree, from the residuals before it: depth, trust and all splits, by the page.
 
     Exclusive or: no row confirms the root, and rows confirm what is below it.
     """
+    seed, n, colsample, deepest = case
     rng = np.random.default_rng(seed)
     X = np.round(rng.normal(size=(n, 3)), 1)
     y = 1.5 * (X[:, 0] * X[:, 1] > 0) + X[:, 2] + 0.5 * rng.normal(size=n)
@@ -212,24 +210,22 @@ def test_pooled_trees_go_by_what_has_held_up(seed, n, colsample, deepest, merged
     asked = {"max_depth": deepest, "learning_rate": 0.1, "min_child_weight": 1.0}
     fitted = GBTRegressor(30, splitter=policy, colsample=colsample, random_state=seed, **asked)
     model, seed = fitted.fit(X, y).ensemble_, fitted._sampling.seed
-    columns, held_up, depths = Columns.from_table(X), HeldUp(), []
-    ones = np.ones(1)
+    columns, held_up, depths, ones = Columns.from_table(X), HeldUp(), [], np.ones(1)
     for m, tree in enumerate(model.trees):
         gradient = model.truncate(m).raw_predict(X) - y
         training = Training(y, ones, np.zeros(len(X)), gradient, ones)
         depth = held_up.depth_for(number_of_tree(seed, m), n)
         plan = Plan(GIVEN, Limits(max_depth=depth or deepest), 0.1, 1, seed)
         rows = np.arange(len(X), dtype=np.int32)
-        leaves = model.apply(X)[:, m]
         page = compare(
-            tree, leaves, rows, columns, policy, plan, training, m,
+            tree, model.apply(X)[:, m], rows, columns, policy, plan, training, m,
             sampled_features(seed, m, np.arange(3), colsample), depth == 0, held_up,
         )  # fmt: skip
         assert page.differs == []
         held_up.remember(page.judged)
         depths.append(depth)
     assert len(set(depths)) > 2  # asked, and two depths at least
-    assert deepest == 3 or max(depths) > 6  # in such trees nodes of the seventh depth are asked
+    assert deepest == 3 or max(depths) > 6  # nodes of the seventh depth are asked
     on_page = np.transpose([held_up.features[k] for k in range(3)])
     np.testing.assert_allclose(fitted._held_up[0, :, DEPTHS:], on_page, rtol=1e-6)
 
