@@ -78,7 +78,7 @@ def compare(
     features : int array, optional
         The columns that it might split on; all by default.
     asks_nodes : bool
-        Whether unbiased splits are made only if rows that did not choose them confirm them.
+        Whether unbiased splits of the first six depths must be confirmed, as deeper ones must.
     held_up : HeldUp, optional
         What splits have told before this tree; nothing by default.
     """

@@ -171,7 +171,7 @@ class HeldUp:
         self.features: defaultdict[int, np.ndarray] = defaultdict(lambda: np.zeros(2))
 
     def depth_for(self, u: float, n_rows: int) -> int:
-        """Return how many depths of splits a tree has of which no node is asked; 0 for none."""
+        """Return how deep a tree is grown of which not all nodes are asked; 0 for none."""
         share = u if n_rows < 500 else u * u
         return max(
             (

@@ -39,7 +39,7 @@ def parts_of(n_rows: int, n_parts: int, seed: int, tree: int) -> np.ndarray:
 
 
 def number_of_tree(seed: int, tree: int) -> float:
-    """Return a number from [0, 1), by which the depth of a tree is chosen that asks no node."""
+    """Return a number from [0, 1), by which the depth of a tree is drawn."""
     key = scrambled((scrambled(seed % WORD) + tree) % WORD)
     return (scrambled((key - 0x9E3779B97F4A7C15) % WORD) >> 32) / 2**32
 

@@ -57,7 +57,7 @@ class Unbiased:
         first six depths is asked whether to split then, unless no depth has been confirmed often
         enough. And a feature is chosen by how much of the gain that its cuts claim has been
         confirmed so far, hardly by the node. Boosting ends after 100 rounds in a row without a
-        split, where all trees see all rows and columns and start from the best constant.
+        split, if all trees see all rows and columns and it starts from the best constant.
     """
 
     judges_by_other_rows: ClassVar[bool] = True

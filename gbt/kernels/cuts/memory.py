@@ -218,7 +218,10 @@ RULES = np.dtype(
         ("is_searched", np.int64),  # whether these have been searched, 1 or 0
         ("n_searches", np.int64),  # tasks that search these
         ("overflow", np.int64),
-        ("asks_nodes", np.int64),  # 0 where judged splits are made whatever they are worth
+        (
+            "first_asked",
+            np.int64,
+        ),  # depth from which on nodes are asked whether a judged split is made
         # Set for each tree; the first three are the first three limits in the integers' units.
         ("penalty", np.float64),
         ("min_hessian", np.float64),

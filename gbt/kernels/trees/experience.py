@@ -14,8 +14,8 @@ Each tree draws u from [0, 1), is grown until the last depth of which the share 
 node of the first `UNASKED` depths is asked. So splits at a depth are made as often as they have
 held up, also below a root of which nothing is confirmed, as in exclusive or.
 
-If no share is above u, which in noise is the rule, every node is asked, as are nodes further down.
-By chance other rows confirm half of what noise claims, so experience has a say. A node is split if
+If no share is above u, as mostly in noise, all nodes are asked; below `UNASKED` depths always. By
+chance other rows confirm half of what noise claims, so experience has a say. A node is split if
 
     what other rows confirm + (share of its depth + share of its column) * claim >= 0
 
@@ -34,8 +34,7 @@ least 0 and at most 1, is the *trust* in it. A node takes the column of largest
 
 The second term is what experience expects the cut to be worth. It is not as noisy as the first,
 which few rows of a single node say; and columns whose cuts only ever claim get nothing by it. If
-all trust is 0, the first term decides; a column that has claimed nothing yet has s_2 alone. So
-noise gets less of the gain, and real tables are predicted better.
+all trust is 0, the first term decides; a column that has claimed nothing yet has s_2 alone.
 `gbt.reference.policies` has the plain twin.
 """
 
@@ -46,8 +45,8 @@ from gbt.kernels.platform.instructions import max, min
 from gbt.kernels.trees.drawing import HALF, STEP, key_of_tree, scrambled
 
 DEPTHS = 64  # the last stands for all below, too
-KEPT = 0.98  # of what earlier rounds have told, in every round: 0.94 and 1 predict worse
-UNASKED = 6  # what the many small nodes below add up to says less of a single one
+KEPT = 0.98  # of what earlier rounds have told, in every round; see docs/accuracy.md
+UNASKED = 6  # deeper nodes are many and small: what they add up to says little of any one
 FEW = 500  # fewer rows than this are careful, see above
 OWN = 0.05  # on real tables 0.02 is as good; with 0.2 noise gets twice as much gain
 
@@ -79,13 +78,13 @@ def share_of(own, place):
 
 @internal
 def look_back(rules, judging):
-    """Say how deep the tree is grown, and whether its nodes are asked.
+    """Say how deep the tree is grown, and from which depth on its nodes are asked.
 
     rules     RULES         INOUT
     judging   ``Judging``   INOUT   ``told``, which begins anew
     """
     habits = judging.habits[0]
-    rules.max_depth, rules.asks_nodes = habits.max_depth, 1
+    rules.max_depth, rules.first_asked = habits.max_depth, 0
     if habits.pools == 0:
         return
     for i in range(len(judging.told)):
@@ -98,11 +97,9 @@ def look_back(rules, judging):
     for d in range(DEPTHS):
         if own[CONFIRMED, d] > u * own[CLAIMED, d]:
             depth = np.int64(d) + 1
-    if depth > 0:
-        rules.asks_nodes = 0
-        may_be = habits.max_depth < 0 or depth < habits.max_depth  # earlier fits may go deeper
-        if depth < DEPTHS and may_be:
-            rules.max_depth = depth
+    rules.first_asked = min(depth, np.int64(UNASKED))
+    if 0 < depth < DEPTHS and (habits.max_depth < 0 or depth < habits.max_depth):
+        rules.max_depth = depth  # earlier fits may have gone deeper than this one may
 
 
 @internal

@@ -12,7 +12,7 @@ from gbt.kernels.cuts.memory import terms_of
 from gbt.kernels.platform.compiling import called_at, internal
 from gbt.kernels.platform.instructions import min
 from gbt.kernels.trees.drawing import deal_out, key_of_tree
-from gbt.kernels.trees.experience import UNASKED, expected_of, output_of, rank_of, tell
+from gbt.kernels.trees.experience import expected_of, output_of, rank_of, tell
 from gbt.kernels.trees.quantise import ROWS_PER_TASK
 from gbt.kernels.trees.tasks import (
     LOOK,
@@ -56,7 +56,7 @@ def is_made(found, expected, depth, rules):
     ``expected`` is added to the worth, see ``gbt.kernels.trees.experience``.
     """
     is_enough = found.claim > 0.0
-    if rules.asks_nodes or depth >= UNASKED:
+    if depth >= rules.first_asked:
         is_enough = found.worth + expected >= rules.least_gain
     return is_enough and found.may_split != 0
 

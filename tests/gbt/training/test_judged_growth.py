@@ -268,7 +268,7 @@ def test_experience_with_deeper_trees_grows_none_beyond_the_limit():
 
 @pytest.mark.large
 def test_columns_of_noise_get_little_of_the_gain():
-    """Half of the columns are noise. An eighth is theirs if experience has no say in nodes."""
+    """Half of the columns are noise. An eighth is theirs if nodes decide by one score."""
     shares = []
     for seed in range(5):
         rng = np.random.default_rng(seed)
@@ -276,4 +276,4 @@ def test_columns_of_noise_get_little_of_the_gain():
         y = 0.3 * X[:, :5].sum(axis=1) + rng.normal(size=1000)
         gain = GBTRegressor(random_state=seed, n_jobs=1).fit(X, y).feature_importances_
         shares.append(gain[5:].sum() / gain.sum())
-    assert np.mean(shares) < 0.1
+    assert np.mean(shares) < 0.07
