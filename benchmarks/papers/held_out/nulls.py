@@ -16,7 +16,7 @@ from benchmarks.study.tables import by_values, chosen, listed, markdown
 
 OF_A_KIND = 3
 BY = ("target", "signal", "rows", "lambda", "kind")
-DEFAULT = {"splitter": "auto", "n_estimators": None, "max_depth": "auto"}
+DEFAULT = {"splitter": "auto", "n_estimators": None, "max_depth": "auto", "random_state": 0}
 
 
 def table_of_noise(n: int, has_signal: bool, rng) -> tuple[pd.DataFrame, np.ndarray]:
