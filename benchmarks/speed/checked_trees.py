@@ -62,7 +62,7 @@ def compare(
     training: Training,
     number: int = 0,
     features: Any = None,
-    asks_nodes: bool = True,
+    first_asked: int = 0,
     held_up: HeldUp | None = None,
 ) -> OfThePage:
     """Compare a tree.
@@ -77,8 +77,8 @@ def compare(
         Of the tree.
     features : int array, optional
         The columns that it might split on; all by default.
-    asks_nodes : bool
-        Whether unbiased splits of the first six depths must be confirmed, as deeper ones must.
+    first_asked : int
+        The depth from which on unbiased splits are made only if other rows confirm them.
     held_up : HeldUp, optional
         What splits have told before this tree; nothing by default.
     """
@@ -127,7 +127,7 @@ def compare(
             best, *others = (of_all_columns(each, allowed, own) for each in (cut, *cuts))
             found.note(j, int(tree.depth[j]), best, others)
             depth = int(tree.depth[j])
-            asked = depth, asks_nodes, held_up.share(depth, best.feature)
+            asked = depth >= first_asked, held_up.share(depth, best.feature)
             cut = cut if is_made(cut, node[0], sums[at], of_node, *asked) else None
         feature = -1 if cut is None else int(allowed[cut.feature])
         found.n_splits += cut is not None

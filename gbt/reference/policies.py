@@ -140,19 +140,21 @@ def is_made(
     X: np.ndarray,
     sums: np.ndarray,
     parameters: Parameters,
-    depth: int = 0,
     asks: bool = True,
     share: float = 0.0,
 ) -> bool:
     """Say whether a node is split by its candidate: if the last part confirms what it is worth.
 
-    To that is added the ``share`` of what it claims that experience expects. In the first six
-    depths of a tree that does not ask, see `HeldUp`, it is enough to claim something. Where
-    features must be monotone, steps have to be in order for all rows, not for the first part alone.
+    To that is added the ``share`` of what it claims that experience expects. Where nodes are not
+    asked, see `HeldUp`, it is enough to claim something. Where features must be monotone, the steps
+    of all rows have to be in order, and not those of the first part alone.
     """
     worth = cut.gain + share * max(cut.claim, 0.0)
-    is_enough = worth >= parameters.min_split_gain if asks or depth >= 6 else cut.claim > 0
+    is_enough = worth >= parameters.min_split_gain if asks else cut.claim > 0
     return is_enough and is_monotone(of_all_rows(cut, X, sums), parameters)
+
+
+UNASKED = 6
 
 
 class HeldUp:
@@ -160,7 +162,7 @@ class HeldUp:
 
     With u drawn from [0, 1), a tree is grown to the last depth of which more than the share u of
     what was claimed has been confirmed, u^2 in a tree of 500 rows or more, and no node of its first
-    six depths is asked whether to split. All others are, and all nodes if there is no such depth;
+    `UNASKED` depths is asked whether to split. All others are, and all if there is no such depth;
     then experience with their depth and with their feature has a say. The trust in a feature is
     that share of all its cuts, taken or not.
     """
@@ -173,14 +175,8 @@ class HeldUp:
     def depth_for(self, u: float, n_rows: int) -> int:
         """Return how deep a tree is grown of which not all nodes are asked; 0 for none."""
         share = u if n_rows < 500 else u * u
-        return max(
-            (
-                d + 1
-                for d, (claimed, confirmed) in self.depths.items()
-                if confirmed > share * claimed
-            ),
-            default=0,
-        )
+        held = (d + 1 for d, (claimed, own) in self.depths.items() if own > share * claimed)
+        return max(held, default=0)
 
     def share(self, depth: int, feature: int) -> float:
         """Return the share of a claim that its depth and its feature expect to be confirmed."""
