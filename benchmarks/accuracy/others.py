@@ -4,7 +4,7 @@ Four libraries are fitted with their own defaults, with ours (100 trees of depth
 learning rate of 0.1) and, alike for all, with up to 1,000 trees at 0.05 that end where 15 % of the
 rows, which are held out, have seen nothing better for 50 trees. ChimeraBoost and Perpetual, which
 choose their number of trees themselves, have their own defaults. With many rows ours also stand
-behind target statistics of words and of pairs of words, as CatBoost and ChimeraBoost have them.
+behind target statistics of pairs of words, as CatBoost and ChimeraBoost have them.
 """
 
 from itertools import combinations
@@ -33,6 +33,7 @@ WAYS = ("alike", "own defaults", "stopped")
 CHOOSING = ("ChimeraBoost", "Perpetual")
 LEVELS_OF_SKLEARN = 255
 STATISTICS = "target statistics, then unbiased, pooled"
+ROWS_OF_A_WORD = 100  # on average; columns with fewer make pairs
 ALIKE = {"n_estimators": 100, "learning_rate": 0.1, "max_depth": 6}
 LONG = {"n_estimators": STOPPED["n_estimators"], "learning_rate": STOPPED["learning_rate"]}
 PATIENCE = STOPPED["early_stopping_rounds"]
@@ -89,15 +90,14 @@ def linear(X: pd.DataFrame, kind: str):
 
 
 def with_statistics(X: pd.DataFrame, kind: str, seed: int):
-    """Return our default behind the mean target of each word, and of each pair of words.
+    """Return our default behind the mean target of each pair of words that have few rows.
 
     The mean is that of other folds' rows where a row is trained on.
     """
-    words = X.columns[X.dtypes == "category"]
+    words = [c for c in X if X[c].dtype == "category" and X[c].nunique() * ROWS_OF_A_WORD > len(X)]
     pairs = make_pipeline(FunctionTransformer(pairs_of), TargetEncoder(random_state=seed))
     table = ColumnTransformer([
         ("as they are", "passthrough", X.columns),
-        ("words", TargetEncoder(random_state=seed), words),
         ("pairs", pairs, words if len(words) > 1 else []),
     ])  # fmt: skip
     model = ours(kind != "number", splitter="auto", random_state=seed)
