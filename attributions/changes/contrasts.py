@@ -72,7 +72,8 @@ def _shared(worths: Sequence[Worth], shares: np.ndarray) -> tuple[Any, int]:
 def chances(t: np.ndarray, degrees: np.ndarray, joint: bool) -> np.ndarray:
     """Return two-sided p-values, of each by itself or of all together; nan where t is."""
     p = 2 * stdtr(degrees, -np.abs(t))
-    return -np.expm1(_n_counted(t) * np.log1p(-p)) if joint else p
+    with np.errstate(divide="ignore"):  # by the logarithm of 0, where p is 1
+        return -np.expm1(_n_counted(t) * np.log1p(-p)) if joint else p
 
 
 def half_widths(t: np.ndarray, degrees: np.ndarray, level: float, joint: bool) -> np.ndarray:

@@ -45,6 +45,7 @@ from gbt.model.ensemble import Ensemble
 from gbt.tables.names import shown
 from gbt.tables.table import Table, as_given
 
+N_QUANTILES = 1001
 MOST_VALUES = 100  # of a column of numbers in front of a pipeline
 LARGEST = np.finfo(np.float64).max  # the threshold between all present and all missing rows
 BEYOND_ALL_SETS = 2.0**31  # no column has so many levels
@@ -100,7 +101,6 @@ def partial_dependence(
         cuts=cuts,
         values=curves[:-1],
         missing=curves[-1],
-        shares=None if rows is None else distribution(rows[:, k], cuts, levels),
         levels=levels,
         # A root that splits on k is above all other splits of its tree, and so is another.
         is_additive=all(k not in own or len(own) == 1 for own in features_of_trees(ensemble)),
@@ -108,6 +108,7 @@ def partial_dependence(
         output_names=names_of_outputs(model, ensemble),
         input_dtype=ensemble.input_dtype,
         zero_is_missing=ensemble.zero_is_missing,
+        **({"shares": None} if rows is None else distribution(rows[:, k], cuts, levels)),
     )
 
 
@@ -245,17 +246,21 @@ def _by_values(model: Any, ensemble: Ensemble, k: int, X: Any) -> FeatureCurve:
         cuts=cuts,
         values=np.array(means[:-1]),
         missing=means[-1],
-        shares=distribution(x, cuts, levels),
         levels=levels,
         is_additive=False,  # as far as is known
         method="partial_dependence",
         output_names=names_of_outputs(model, ensemble),
+        **distribution(x, cuts, levels),
     )
 
 
-def distribution(x: np.ndarray, cuts: np.ndarray, levels: Any) -> np.ndarray:
-    """Return the share of the rows by interval or level, and last the share without a value."""
+def distribution(x: np.ndarray, cuts: np.ndarray, levels: Any) -> dict[str, Any]:
+    """Return the fields of a `FeatureCurve` that say where rows are."""
     n = len(cuts) + 1 if levels is None else len(levels)
     where = np.searchsorted(cuts, x, side="left") if levels is None else np.nan_to_num(x, nan=n)
     where = np.where(np.isnan(x), n, where).astype(np.int64)
-    return np.bincount(np.minimum(where, n), minlength=n + 1) / len(x)
+    shares = np.bincount(np.minimum(where, n), minlength=n + 1) / len(x)
+    known, at = x[np.isfinite(x)], np.linspace(0, 1, N_QUANTILES)
+    is_drawn = levels is None and len(known) > 0
+    quantiles = np.quantile(known, at, method="inverted_cdf") if is_drawn else None
+    return {"shares": shares, "quantiles": quantiles}

@@ -64,15 +64,15 @@ def value_and_interval(value: float, ends: np.ndarray) -> tuple[str, str]:
     digits = int(np.clip(1 - np.floor(np.log10(size)), 0, N_DECIMALS)) if size else 0
     if not known or width == 0:
         return fixed(value, digits), "not known" if np.isinf(low) else ""
-    nearest = max(low, -high, 0.0)  # its distance from 0, if the interval leaves out 0
+    nearest = min((abs(end) for end in known if end), default=0.0)
     is_lost = 0 < nearest < 0.5 * 10.0**-N_DECIMALS
     while not is_lost and 0 < nearest < 0.5 * 10.0**-digits:
         digits += 1
-    first = ">0" if is_lost and low > 0 else fixed(low, digits)
-    if np.isinf(high):
-        return fixed(value, digits), f"{first} or more"
-    last = "<0" if is_lost and high < 0 else fixed(high, digits)
-    return fixed(value, digits), f"{first} to {last}"
+    first, last = (
+        "<>"[end > 0] + "0" if 0 < abs(end) < 0.5 * 10.0**-digits else fixed(end, digits)
+        for end in (low, high)
+    )
+    return fixed(value, digits), f"{first} or more" if np.isinf(high) else f"{first} to {last}"
 
 
 def alike(numbers: Sequence[float]) -> list[str]:

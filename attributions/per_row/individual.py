@@ -293,7 +293,7 @@ def node_cover(ensemble: Ensemble, cover: str) -> np.ndarray:
     if cover not in known:
         about = ensemble.about_gradients if cover == "hessian" else None
         reason = "" if about is None else f" {about}."
-        use = f"Use {known.pop()!r}, or t" if known else "T"
+        use = f"Weigh them by {known.pop()!r} (cover= or weights=), or t" if known else "T"
         raise ValueError(
             f"Nodes cannot be weighed by {cover!r}: the model does not have their {cover}s."
             f"{reason} {use}ake them from the rows that it was trained on and explain what this"

@@ -7,7 +7,7 @@ import numpy as np
 
 from attributions.methods import METHODS, facts_of
 from attributions.names import on_one_line
-from attributions.plots.captions import unit_of
+from attributions.plots.captions import share, unit_of
 from attributions.plots.colors import BLUE, CURVES, GREY, readable
 from attributions.plots.sheet import ROW_HEIGHT, Display, Paper, Sheet, as_max_display
 
@@ -19,7 +19,8 @@ DASHES = ("-", "--", ":", "-.")  # the next one is used when the colours start o
 N_BINS = 40  # of the distribution
 HEIGHT_OF_BINS = 0.18  # of the axes
 MOST_LEVELS = 30
-MARGIN = 0.05  # of the range of the cuts, beyond the first and the last
+MARGIN = 0.05  # of the range that is drawn, beyond its ends
+BEYOND = 10  # of a thousand rows on either side may lie outside of it
 SEEN = METHODS["partial_dependence"].seen
 VALUE = "mean raw prediction"
 OF_ROWS, OF_MISSING = "grey: where the rows are", "ring: missing"
@@ -133,7 +134,8 @@ class CurveDisplay(Display):
 
     The curve of a feature of numbers is drawn step by step, above the distribution of the rows.
     Levels of a categorical feature are bars from the smallest mean to their own; the commonest
-    levels are shown. A hollow ring at the right is the mean where the feature is missing.
+    levels are shown, with missing values as one more. Of numbers, a hollow ring at the right is the
+    mean where the feature is missing.
 
     Parameters
     ----------
@@ -152,8 +154,9 @@ class CurveDisplay(Display):
     def __init__(self, curve: Any, *, scale: tuple[float, ...] = ()):
         self.curve, self.scale = curve, scale
         self.outputs = [str(name) for name in curve.output_names or ()]
-        self.levels = [str(level) for level in curve.levels or ()]
         self.has_missing = curve.shares is not None and bool(curve.shares[-1] > 0)
+        self.levels = [str(level) for level in curve.levels or ()]
+        self.levels += ["missing"] * (self.has_missing and curve.levels is not None)
 
     def _draw(self, paper: Paper) -> Sheet:
         curve, is_of_levels = self.curve, self.curve.levels is not None
@@ -162,6 +165,8 @@ class CurveDisplay(Display):
         words = [name, *(self.levels[k] for k in shown), *self.outputs]
         sheet = Sheet(paper, f"{SEEN} {name}", words, size, len(shown))
         values = curve.values.reshape(len(curve.values), -1)
+        if is_of_levels:
+            values = np.vstack([values, np.atleast_2d(curve.missing)])[: len(self.levels)]
         n_outputs = values.shape[1]
         usual = CURVES if n_outputs > 1 else (BLUE,)
         colors = [sheet.drawn_in(usual[k % len(usual)]) for k in range(n_outputs)]
@@ -180,8 +185,11 @@ class CurveDisplay(Display):
         """Draw one line an output, the distribution, and where the feature is missing."""
         curve, ax = self.curve, sheet.ax
         cuts = curve.cuts if len(curve.cuts) else np.zeros(1)
-        margin = MARGIN * (cuts[-1] - cuts[0]) or 1.0
-        edges = np.concatenate([[cuts[0] - margin], curve.cuts, [cuts[-1] + margin]])
+        ends, of_rows = [cuts[0], cuts[-1]], curve.quantiles
+        if of_rows is not None:
+            ends = [min(ends[0], of_rows[BEYOND]), max(ends[1], of_rows[-BEYOND])]
+        margin = MARGIN * (ends[1] - ends[0]) or 1.0
+        edges = np.concatenate([[ends[0] - margin], curve.cuts, [ends[1] + margin]])
         self.lines_ = [
             ax.stairs(of_output, edges, baseline=None, color=color, lw=1.8)
             for of_output, color in zip(values.T, colors, strict=True)
@@ -191,33 +199,25 @@ class CurveDisplay(Display):
                 ax.plot(edges[-1], at_missing, "o", mfc="none", color=color, clip_on=False)
         ax.set_xlim(edges[0], edges[-1])
         ax.margins(y=0.08)
-        if curve.shares is not None:
-            self._draw_distribution(sheet, edges)
+        if of_rows is not None:
+            self._draw_distribution(sheet, of_rows, np.linspace(edges[0], edges[-1], N_BINS + 1))
         if self.outputs:
             numbered, (_, fontsize) = dict(enumerate(colors)), sheet.rows_that_fit(len(colors))
             numbers, last = np.arange(len(colors)), edges[-1]
             name_curves(sheet, self.outputs, numbers, values[-1], last, numbered, fontsize)
 
-    def _draw_distribution(self, sheet: Sheet, edges: np.ndarray) -> None:
-        """Draw the shares of the intervals, each spread evenly, as bars at the foot of the axes.
-
-        Rows beyond the first and the last cut have no bar: it is not known how far they reach.
-        """
-        up_to = np.cumsum(np.asarray(self.curve.shares)[: len(edges) - 2])  # at every cut
-        if len(up_to) < 2:
-            return
-        bins = np.linspace(edges[1], edges[-2], N_BINS + 1)
-        heights = np.diff(np.interp(bins, edges[1:-1], up_to))
-        ax = sheet.ax
+    def _draw_distribution(self, sheet: Sheet, of_rows: np.ndarray, bins: np.ndarray) -> None:
+        """Draw how many of the rows' quantiles lie in each bin, as bars at the foot of the axes."""
+        heights, ax = np.histogram(of_rows, bins)[0], sheet.ax
         low, high = ax.get_ylim()
         low -= HEIGHT_OF_BINS * (high - low)
         ax.set_ylim(low, high)
-        tall = HEIGHT_OF_BINS * (high - low) * heights / max(heights.max(), 1e-300)
+        tall = HEIGHT_OF_BINS * (high - low) * heights / max(heights.max(), 1)
         ax.stairs(low + tall, bins, baseline=low, fill=True, color=sheet.faint, zorder=0)
 
     def _shown_levels(self) -> np.ndarray:
         """Return the numbers of the levels that are drawn, in their order."""
-        n, shares = len(self.curve.values), self.curve.shares
+        n, shares = len(self.levels), self.curve.shares
         if n <= MOST_LEVELS or shares is None:
             return np.arange(min(n, MOST_LEVELS))
         return np.sort(np.argsort(-shares[:n], kind="stable")[:MOST_LEVELS])
@@ -235,7 +235,9 @@ class CurveDisplay(Display):
             for of_output, color, name in zip(values.T, colors, outputs, strict=True)
         ]
         if self.outputs:
-            ax.legend(frameon=False, labelcolor=sheet.ink)
+            ax.legend(frameon=False, labelcolor=sheet.ink, loc="upper left", bbox_to_anchor=(1, 1))
         else:
-            ax.hlines(places, values.min(), values[shown, 0], color=colors[0], lw=1.8)
+            of_output = values[shown, 0]
+            ax.hlines(places, of_output.min(), of_output, color=colors[0], lw=1.8)
+        sheet.more = share(n_shown, len(self.levels), of="levels")
         sheet.name_rows(self.levels, shown, fontsize)

@@ -62,6 +62,8 @@ class LocalAttributionDisplay(Display):
         if n_rows == 0:
             raise ValueError("The attribution has no rows; a picture needs at least one.")
         check_one_of(KINDS, kind=kind)
+        if kind == "force" and row is None:
+            raise ValueError("kind='force' draws one row: say which, as plot(row=0, kind='force').")
         self.row = None if row is None else find_row(row, n_rows, attribution.index)
         self.kind = kind
         self.max_display = as_max_display(max_display, n_features)

@@ -47,6 +47,8 @@ class FeatureCurve(tables.ShownAsTable):
     method : str
     output_names : tuple or None
         What K outputs are called.
+    quantiles : float64 array or None
+        Of the rows' numbers, from the least to the largest in equal steps; None as ``shares`` is.
     """
 
     feature_name: str
@@ -60,6 +62,7 @@ class FeatureCurve(tables.ShownAsTable):
     output_names: tuple | None = None
     input_dtype: type = np.float64  # to which the model rounds values before it compares them
     zero_is_missing: bool = False
+    quantiles: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         n = len(self.cuts) + 1 if self.levels is None else len(self.levels)

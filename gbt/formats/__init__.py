@@ -64,7 +64,8 @@ def as_ensemble(
         Their targets, or labels of ``model.classes_``.
     sample_weight : array of shape (n,), optional
         Their weights, multiplied by those of their classes if these had any. Without it, weights
-        are those of the model's ``class_weight="balanced"``, if it has that, else 1.
+        are those of ``class_weight="balanced"`` or of CatBoost's classes, if the model has such,
+        else 1.
     init_score : array of shape (n,), or (n, K), optional
         Raw predictions from which these rows started: XGBoost's ``base_margin``, LightGBM's
         ``init_score``. No library keeps them with its model. The ensemble then has starting values

@@ -47,8 +47,8 @@ def complete(
         )
     X = ensemble.as_input(X)  # once, and not at each of several looks
     target = as_target(model, ensemble, y, len(X))
-    if sample_weight is None and getattr(model, "class_weight", None) == "balanced":
-        sample_weight = compute_sample_weight("balanced", y)
+    if sample_weight is None and (of_classes := _class_weight(model)) is not None:
+        sample_weight = compute_sample_weight(of_classes, y)
     weight = as_weight(sample_weight, len(X))
     if imported.is_sampled and ensemble.statistics == set(STATISTICS):
         return ensemble
@@ -150,6 +150,15 @@ def _from_mean(
         weight = weight / np.where(target == 1, weight_of_1, 1.0)
     mean = ensemble.loss.best_constant(target, weight)
     return moved_start(ensemble, mean) if np.isfinite(mean).all() else ensemble
+
+
+def _class_weight(model: Any) -> Any:
+    """Return weights of classes that a model knows to have been fitted with; None without any."""
+    if not hasattr(model, "get_all_params"):
+        asked = getattr(model, "class_weight", None)
+        return asked if asked == "balanced" else None
+    weights = model.get_all_params().get("class_weights")  # CatBoost's, however they were asked for
+    return dict(zip(model.classes_.tolist(), weights, strict=True)) if weights else None
 
 
 def _with_single_leaves(ensemble: Ensemble, of_rows: Ensemble) -> Ensemble:

@@ -134,7 +134,7 @@ def _of_classes(found: Findings, curve: FeatureCurve, some: np.ndarray) -> Featu
 def _dependence(found: Findings, k: int, curve: FeatureCurve, scale: tuple[float, float]) -> Markup:
     """Draw how the mean prediction changes with a feature, in the words and dates of the file."""
     column, name = found.task.features[k], found.task.feature_names[k]
-    curve = replace(curve, shares=distribution(found.task.X_valid[:, k], curve.cuts, curve.levels))
+    curve = replace(curve, **distribution(found.task.X_valid[:, k], curve.cuts, curve.levels))
     if curve.levels is not None:
         words = [w if isinstance(w, str) else cell(column, w) for w in curve.levels]
         curve = replace(curve, levels=words)

@@ -57,7 +57,7 @@ def test_numbers_and_intervals_have_the_digits_that_show_the_verdict():
     assert [line[43:82].rstrip() for line in lines] == [
         "      41      32 to 50          helps",
         "       0.12   0.05 to 0.20      helps",
-        "       0.000  0.000 to 0.000    cannot",
+        "       0.000  <0 to >0          cannot",
         "      -5      -31 to 29         cannot",
         "                                not use",
     ]

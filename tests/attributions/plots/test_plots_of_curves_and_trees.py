@@ -64,6 +64,7 @@ def curve(**others):
         "values": np.array([0.0, 1.0, -1.0, 3.0]), "missing": 2.0,
         "shares": np.array([0.1, 0.2, 0.3, 0.3, 0.1]), "levels": None, "is_additive": True,
         "method": "partial_dependence",
+        "quantiles": np.repeat([0.5, 1.5, 4.0, 6.0, 50.0], [220, 221, 331, 222, 7]),
     }  # fmt: skip
     return FeatureCurve(**of_numbers | others)
 
@@ -74,14 +75,16 @@ def test_steps_and_distribution():
     [steps] = display.lines_
     values, edges, _ = steps.get_data()
     assert_same(values, [0.0, 1.0, -1.0, 3.0])
-    assert_close(edges, [0.8, 1.0, 2.0, 5.0, 5.2], 5.0)
+    ends = [0.5 - 0.05 * 5.5, 6.0 + 0.05 * 5.5]  # rows, but for the last hundredth
+    assert_close(edges, [ends[0], 1.0, 2.0, 5.0, ends[1]], 5.0)
     *_, bars = display.ax_.patches
     heights, bins, low = bars.get_data()
     tall = (heights - low) / (heights - low).max()
-    assert_close(bins[[0, -1]], [1.0, 5.0], 5.0)  # how far the other rows reach is not known
-    late = bins[:-1] >= 2.0  # .3 over three years
-    early = bins[1:] <= 2.0  # .2 over one
-    assert_close(tall[late].mean() / tall[early].mean(), (0.3 / 3) / 0.2, 1.0)
+    assert_close(bins[[0, -1]], ends, 5.0)
+    filled = np.flatnonzero(tall)
+    assert_close(tall[filled], [220 / 331, 221 / 331, 1.0, 222 / 331], 1.0)
+    for i, value in zip(filled, (0.5, 1.5, 4.0, 6.0), strict=True):
+        assert bins[i] <= value <= bins[i + 1]
     assert display.ax_.get_title(loc="left") == "How the prediction changes with age"
     [ring] = display.ax_.lines
     assert_same(ring.get_ydata(), [2.0])
@@ -100,7 +103,7 @@ def test_a_scale_is_shared_and_a_long_name_is_cut():
 
 
 def test_what_there_is_not_is_not_drawn_and_levels_are_rows():
-    display = curve(shares=None).plot(title="mine")
+    display = curve(shares=None, quantiles=None).plot(title="mine")
     assert len(display.ax_.patches) == 1
     assert not display.ax_.lines
     assert display.ax_.get_title(loc="left") == "mine"
@@ -108,6 +111,10 @@ def test_what_there_is_not_is_not_drawn_and_levels_are_rows():
     display = curve(**of_levels, values=np.array([0.0, 2.0, 1.0])).plot()
     assert {"red", "green", "blue"} <= set(words_on(display.figure_))
     assert_same(display.lines_[0].get_xdata(), [0.0, 2.0, 1.0])
+    of_levels["shares"] = np.array([0.5, 0.1, 0.2, 0.2])
+    display = curve(**of_levels, values=np.array([0.0, 2.0, 1.0]), missing=1.5).plot()
+    assert_same(display.lines_[0].get_xdata(), [0.0, 2.0, 1.0, 1.5])
+    assert "missing" in words_on(display.figure_)
     shares = np.append(np.arange(40.0), 0.0) / np.arange(40).sum()
     many = of_levels | {"levels": tuple(map(str, range(40))), "shares": shares}
     display = curve(**many, values=np.arange(40.0)).plot()

@@ -90,8 +90,13 @@ def test_weights_that_are_whole_are_no_counts():
                 as_ensemble(model, X, target, (weight == 3) * 1.0)
     for model, reason in [
         (train(sample_weight=weight), "Rows may have been weighted"),
-        (train({"class_weights": [1, 2]}, 1), "does not keep it under Logloss"),
+        (train({"class_weights": [1, 2]}, 1), "no counts beside weights of classes"),
         (train({"scale_pos_weight": 2}, 1), "does not keep it under Logloss"),
     ]:
         assert as_ensemble(model).statistics == set()
         assert reason in as_ensemble(model).about_gradients
+    twice = 1.0 + (labels == "yes")
+    for weighing in ({"class_weights": {"yes": 2, "no": 1}}, {"scale_pos_weight": 2}):
+        model = train(weighing, 1, X, labels)
+        taken, given = as_ensemble(model, X, labels), as_ensemble(model, X, labels, twice)
+        assert_same(taken.sum_hessian, given.sum_hessian)
