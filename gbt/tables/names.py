@@ -9,7 +9,14 @@ from numbers import Integral
 from typing import Any
 
 LONGEST_SHOWN = 200  # characters
-_SELECT = "Select them, X[model.feature_names_in_], or X[list(model.feature_names)] of an Ensemble"
+_COMPLETE = (
+    "Give the columns that the model was fitted on; X.reindex(columns=names, fill_value=0) completes"
+    " those of pandas.get_dummies"
+)
+_SELECT = (
+    "Select them, X[model.feature_names_in_] (of CatBoost feature_names_, of an Ensemble"
+    " list(feature_names))"
+)
 
 
 def shown(value: Any) -> str:
@@ -112,12 +119,12 @@ def refuse_other_columns(table: Any, feature_names: tuple[str, ...]) -> None:
         return
     numbers, of_model = _numbers(names), _numbers(feature_names)
     are_named = not (are_numbers(names) or are_numbers(feature_names))
+    missing = _listed(" Missing: ", feature_names, names)
     if are_named and len(names) != len(feature_names):
         raise ValueError(
-            f"X has {len(names)} columns; the model needs {len(feature_names)}."
-            f"{_listed(' Missing: ', feature_names, names)}"
+            f"X has {len(names)} columns; the model needs {len(feature_names)}.{missing}"
             f"{_listed(' Not of the model: ', names, feature_names)}"
-            f" {_SELECT}."
+            f" {_COMPLETE if missing else _SELECT}."
         )
     refuse_number(shape, feature_names)
     differing = [
@@ -135,7 +142,7 @@ def refuse_other_columns(table: Any, feature_names: tuple[str, ...]) -> None:
         raise ValueError(f"X has the columns of the model in another order: {where}. {_SELECT}.")
     if are_named:
         raise ValueError(
-            f"X has other columns than the model: {where}. {_SELECT}, or give an array."
+            f"X has other columns than the model: {where}. Rename them, or give an array."
         )
 
 

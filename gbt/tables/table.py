@@ -48,8 +48,8 @@ _NOT_NUMBERS = {
 MOST_NUMBERS_PER_ROW = 8
 _NOTHING_IN_PANDAS = ("NAType", "NaTType")  # types of missing values, told without pandas
 _ADVICE = {
-    "category": "Before fitting, name them in categorical_features, or leave it at 'from_dtype', to"
-    " have them taken for categories.",
+    "category": "Categories are named in categorical_features when the model is fitted, or found by"
+    " its default, 'from_dtype'.",
     "text": "Text that spells numbers becomes numbers by astype(float) or pandas.to_numeric.",
     "date": "Turn dates into numbers that mean something, such as days since an event.",
     "sparse": "Make sparse columns dense, with X.sparse.to_dense(), or give the matrix"

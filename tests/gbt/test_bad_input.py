@@ -89,7 +89,7 @@ TABLES = {
     ),
     "text that spells numbers": (
         beside_size(when=pd.Categorical(list("12341234"))),
-        rf"{NO_NUMBERS}'when' \(category of '1'\)\. .* name them .* Text that spells numbers",
+        rf"{NO_NUMBERS}'when' \(category of '1'\)\. .* are named in .* Text that spells numbers",
     ),
     "sparse columns": (
         beside_size(rare=pd.arrays.SparseArray(y)),
@@ -100,7 +100,7 @@ TABLES = {
         rf"{NO_NUMBERS}'place' \(Struct\(.*\)\)\. Give each place of a list",
     ),
     "masked text": (np.ma.array(X.astype(str), mask=X > 3), r"column 0 \(<U"),
-    "words": (beside_size(age=labels), rf"{NO_NUMBERS}'age' \(.*\)\. Before fitting, name them in"),
+    "words": (beside_size(age=labels), rf"{NO_NUMBERS}'age' \(.*\)\. Categories are named in"),
 }
 NO_TABLES = {  # scikit-learn wants a TypeError here
     "NA among objects": (

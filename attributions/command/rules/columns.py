@@ -38,12 +38,12 @@ DAYS = (
 )  # fmt: skip
 TIMES = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-PARTS = ("year", "month", "weekday", "days since the first")
-RETURNING = PARTS[1:3]  # on later rows, too
+PARTS = ("year", "month", "weekday", "hour", "days since the first")
+RETURNING = PARTS[1:4]  # on later rows, too
 CAN_BE_DATE = re.compile(r"(?=.*\d.*\d)[\w/.,: +-]{6,35}")
 LEFT_OUT = (
-    "a column is left out if it has no name; if it holds dates, in whose place year, month, weekday"
-    " and days since the first are features unless --no-dates is given; if it holds words that"
+    "a column is left out if it has no name; if it holds dates, in whose place year, month, weekday,"
+    " hour and days since the first are features unless --no-dates is given; if it holds words that"
     " stand in fewer than two rows on average; if it holds whole numbers, all different, that leave"
     " no gap, or only rise or only fall from row to row; or if they are nearly all different and"
     " its name has 'id', 'key' or 'index' in it"
@@ -136,7 +136,7 @@ def column_of_numbers(name: str, numbers: np.ndarray) -> Column:
 
 
 def columns_of_date(date: Column, is_in_order: bool) -> list[Column]:
-    """Return columns of the year, month, weekday and days since the first, as far as they vary.
+    """Return columns of the year, month, weekday, hour and days since the first that vary.
 
     Where rows are judged that are later than all others, no year or day comes again.
     """
@@ -145,7 +145,8 @@ def columns_of_date(date: Column, is_in_order: bool) -> list[Column]:
     days = np.where(is_known, whole, 0).astype(np.int64)  # the first of 1970 was a Thursday
     months = days.astype("datetime64[D]").astype("datetime64[M]").astype(np.int64)
     since = days - days[is_known].min(initial=np.iinfo(np.int64).max)
-    numbers_of_parts = (months // 12 + 1970, months % 12 + 1, (days + 3) % 7, since)
+    hours = (date.numbers - 86_400 * whole) / 3_600
+    numbers_of_parts = (months // 12 + 1970, months % 12 + 1, (days + 3) % 7, hours, since)
     made = []
     for part, numbers in zip(PARTS, numbers_of_parts, strict=True):
         column = column_of_numbers(f"{date.name}: {part}", np.where(is_known, numbers, np.nan))

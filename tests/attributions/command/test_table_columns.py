@@ -18,7 +18,7 @@ from attributions.command.rules.twins import (
     twins,
 )
 from gbt.tables.spelled import is_blank
-from tests.asserts import assert_same
+from tests.asserts import assert_close, assert_same
 
 DAY = 86_400.0
 
@@ -130,10 +130,11 @@ def test_dates(cells, days):
 
 def test_parts_of_dates():
     texts = ["1969-12-31 12:00", "2024-02-29 23:59", "", "2023-05-01"]
-    year, month, weekday, days = columns_of_date(as_column("on", texts), is_in_order=False)
+    year, month, weekday, hour, days = columns_of_date(as_column("on", texts), is_in_order=False)
     assert [c.name for c in (year, days)] == ["on: year", "on: days since the first"]
     assert_same(year.numbers, [1969, 2024, np.nan, 2023])
     assert_same(month.numbers, [12, 2, np.nan, 5])
+    assert_close(hour.numbers[[0, 1, 3]], [12, 23 + 59 / 60, 0], 24.0)
     words = [weekday.words[int(k)] for k in weekday.numbers[[0, 1, 3]]]
     assert words == [f"{datetime.date.fromisoformat(texts[k][:10]):%A}" for k in (0, 1, 3)]
     since = [
@@ -142,7 +143,7 @@ def test_parts_of_dates():
     ]
     assert_same(days.numbers, [0, since[0], np.nan, since[1]])
     in_order = columns_of_date(as_column("on", texts), is_in_order=True)
-    assert [c.name for c in in_order] == ["on: month", "on: weekday"]
+    assert [c.name for c in in_order] == ["on: month", "on: weekday", "on: hour"]
     assert columns_of_date(as_column("on", ["2024-01-01"] * 3), is_in_order=False) == []
 
 
