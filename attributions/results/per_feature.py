@@ -272,7 +272,7 @@ class GlobalAttribution(WithErrors, Shareable, tables.ShownAsTable):
 
         It has the columns ``value`` and, where there are any, ``percent``, ``standard_error``,
         ``p_value`` and ``is_reliable``. A ``level``, such as 0.95, adds ``lower`` and ``upper``,
-        the ends of `confidence_interval`.
+        the ends of `confidence_interval`, and where there is a per cent, both in per cent, too.
         """
         pandas = imported("pandas", "to_frame", ", or use .values and .feature_names")
         columns = {"value": self.values}
@@ -281,7 +281,9 @@ class GlobalAttribution(WithErrors, Shareable, tables.ShownAsTable):
         if self.standard_error is not None:
             columns["standard_error"] = self.standard_error
         if level is not None:
-            columns["lower"], columns["upper"] = self.confidence_interval(level).T
+            columns["lower"], columns["upper"] = ends = self.confidence_interval(level).T
+            if (unit := self._shown_percent) is not None:
+                columns["percent_lower"], columns["percent_upper"] = unit * ends
         if self.standard_error is not None and is_testable(self.method):
             columns["p_value"] = self.p_values()
         if self.is_reliable is not None:

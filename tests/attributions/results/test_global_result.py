@@ -206,6 +206,9 @@ def test_to_frame():
     assert list(with_ends.columns) == ["value", "standard_error", "lower", "upper", "p_value"]
     ends = with_ends[["lower", "upper"]].to_numpy()
     assert_close(ends, [stats.norm.interval(0.9, v, v / 10) for v in (3, 1)], 4)
+    half = replace(result_of([1.0], [0.1], "held_out_gain"), percent_of_one=50.0)
+    ends = half.to_frame(level=0.9)[["percent_lower", "percent_upper"]].to_numpy()
+    assert_close(ends, [stats.norm.interval(0.9, 50, 5)], 60)
     with pytest.raises(ValueError, match="no confidence intervals"):
         result_of([1.0]).to_frame(level=0.9)
 
