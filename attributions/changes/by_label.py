@@ -93,8 +93,15 @@ class AttributionByLabel(tables.ShownAsTable):
 
     @property
     def is_judged(self) -> np.ndarray:
-        """Which labels have rows enough to judge, bool of shape (L,)."""
-        return np.array([result.n_draws >= FEWEST for result in self.results])
+        """Which labels have rows that can judge, bool of shape (L,).
+
+        Too few cannot, nor under a loss of rows together those without any, as without events.
+        """
+        is_by_row = self.rows.rows.model.ensemble.loss.is_by_row
+        return np.array([
+            result.n_draws >= FEWEST and (is_by_row or result.percent_of_one is not None)
+            for result in self.results
+        ])  # fmt: skip
 
     def values_in(self, unit: str) -> np.ndarray:
         """Return values, (L, p), in "percent" of the constant's loss or in "loss" a row."""
@@ -234,9 +241,10 @@ class AttributionByLabel(tables.ShownAsTable):
 
     def _remark(self, number: int) -> str:
         """Return what keeps a label from being judged, or from having per cents."""
-        if not self.is_judged[number]:
+        result = self.results[number]
+        if result.n_draws < FEWEST:
             return "too few rows"
-        return "targets are alike" * (self.results[number].percent_of_one is None)
+        return "targets are alike" * (result.percent_of_one is None)
 
     def _one_in(self, unit: str) -> np.ndarray:
         """Return what a value of 1 is in a unit, (L, 1); nan where a constant has no loss."""

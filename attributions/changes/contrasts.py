@@ -38,9 +38,9 @@ def difference(these: Worth, those: Worth) -> Difference:
 
 def combination(worths: Sequence[Worth], shares: np.ndarray) -> Difference:
     """Return the sum of shares of what features are worth to several sets of rows."""
-    n = np.array([len(worth.moved_by) for worth in worths])[:, np.newaxis]
+    n = np.array([worth.n_draws for worth in worths])
     own = np.array([worth.variance for worth in worths])
-    of_draw = (n**2 * own).sum(axis=0) / n.sum()  # n times the variance is that of one draw
+    of_draw = (n**2 * own).sum(axis=0) / n.sum(axis=0)  # n times the variance is that of one draw
     parts = shares[:, np.newaxis] ** 2 * np.maximum(own, of_draw / n)
     shared, n_draws = _shared(worths, shares)
     degrees = np.full(own.shape[1], np.inf)

@@ -32,7 +32,7 @@ class Labels:
             found = Groups.of(np.where(codes < 0, np.nan, codes), n_rows, "by")
             names = tuple(dtype.categories[int(code)] for code in found.labels)
             return cls(names, found.of_row, bool(dtype.ordered))
-        array = by.to_numpy() if hasattr(by, "to_numpy") else np.asarray(by)
+        array = np.asarray(by)
         found = Groups.of(array, n_rows, "by")
         names = tuple(found.labels if array.dtype.kind == "M" else found.labels.tolist())
         is_ordered = array.dtype.kind in "iufM" or not any(isinstance(n, str | bool) for n in names)
@@ -42,16 +42,21 @@ class Labels:
 def label_text(label: Any) -> str:
     """Return a label as it is shown: a time without what is 0 in it."""
     if isinstance(label, np.datetime64):
-        return str(np.datetime_as_string(label.astype("datetime64[s]"), unit="auto"))
+        return str(np.datetime_as_string(label, unit="auto"))
     if hasattr(label, "isoformat"):
         return str(label).removesuffix(" 00:00:00")
     return str(label)
 
 
+def _are_equal(name: Any, wanted: Any) -> bool:
+    return type(found := name == wanted) in (bool, np.bool) and bool(found)
+
+
 def find_label(wanted: Any, names: tuple[Any, ...], role: str) -> int:
     """Return the number of a label, given itself or as it is shown; name those that exist."""
-    for number, name in enumerate(names):
-        if label_text(name) == label_text(wanted):
-            return number
+    for are_same in (_are_equal, lambda name, asked: label_text(name) == label_text(asked)):
+        for number, name in enumerate(names):
+            if are_same(name, wanted):
+                return number
     some = first_of([*map(label_text, names)], SHOWN)
     raise ValueError(f"{role}={wanted!r} is not there; the labels are {some}.")

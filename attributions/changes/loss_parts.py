@@ -64,12 +64,14 @@ def loss_parts(rows: RowsAtSplits, n_jobs: int | None, size: int | None = None) 
     moved_by = (known - np.outer(weight, values)) / weight.sum()
     if rows.groups is not None:
         _, moved_by = rows.groups.within(slice(0, len(weight)), moved_by)
+    n = len(moved_by)
     left = values[2] - values[0] - values[1] + worth.values.sum()
     left_moved = moved_by[:, 2] - moved_by[:, 0] - moved_by[:, 1] + worth.moved_by.sum(axis=1)
     return Worth(
         np.concatenate([values[:2], [left], -worth.values, values[2:]]),
         np.column_stack([moved_by[:, :2], left_moved, -worth.moved_by, moved_by[:, 2:]]),
         worth.draws,
+        np.concatenate([[n, n], worth.n_draws[:1], worth.n_draws, [n]]),
     )
 
 

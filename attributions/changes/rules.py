@@ -82,6 +82,9 @@ def rules_of(
 
     tree = DecisionTreeRegressor(max_leaf_nodes=n, min_samples_leaf=FEWEST_IN_GROUP, random_state=0)
     tree.fit(ordered(numbers), adds / weight, weight)
+    for node in np.flatnonzero(np.isin(tree.tree_.feature, [*places, -2], invert=True)):
+        x = numbers[:, tree.tree_.feature[node]].astype(np.float32)  # as scikit-learn takes it
+        tree.tree_.threshold[node] = _shortest(x, tree.tree_.threshold[node])
     leaves = np.flatnonzero(tree.tree_.children_left < 0)
     has_missing = np.isnan(numbers).any(axis=0)
 
@@ -96,6 +99,13 @@ def rules_of(
         return np.searchsorted(leaves, tree.apply(ordered(others.numbers)))
 
     return [*map(rule, leaves.tolist())], group_of
+
+
+def _shortest(x: np.ndarray, cut: float) -> float:
+    """Return the number of fewest digits that parts the same values as a cut does."""
+    low, high = x[x <= cut].max(initial=-np.inf), x[x > cut].min(initial=np.inf)
+    rounded = (float(f"{cut:.{digits}g}") for digits in range(3, 18))
+    return next((number for number in rounded if low <= number < high), cut)
 
 
 def _places(codes: np.ndarray, adds: np.ndarray, weight: np.ndarray, n_levels: int) -> np.ndarray:
@@ -137,7 +147,7 @@ def _condition(name: str, low: float, high: float, levels: Any, places: Any) -> 
         more = [f"{len(inside) - LEVELS_NAMED} more"] * (len(inside) > LEVELS_NAMED)
         text = f"{name} in {{{', '.join([*inside[:LEVELS_NAMED], *more])}}}"
     elif np.isinf(low):
-        text = f"{name} <= {high:.3g}"
+        text = f"{name} <= {high:.15g}"
     else:
-        text = f"{name} > {low:.3g}" if np.isinf(high) else f"{low:.3g} < {name} <= {high:.3g}"
+        text = f"{name} > {low:.15g}" if np.isinf(high) else f"{low:.15g} < {name} <= {high:.15g}"
     return text

@@ -48,6 +48,13 @@ class Worth:
     values: np.ndarray  # (p,), in per cent of the loss of the best constant, or in loss a row
     moved_by: np.ndarray  # (n_draws, p), by each row or group of rows; each column adds up to 0
     draws: np.ndarray | None  # the labels of the groups; None for rows, which no other set shares
+    in_pieces: np.ndarray | None = None  # (p,) how many draws were in a piece; None for all
+
+    @property
+    def n_draws(self) -> np.ndarray:
+        """How many draws the worth of each feature comes from, (p,)."""
+        n = np.full(len(self.values), len(self.moved_by))
+        return n if self.in_pieces is None else self.in_pieces
 
     @property
     def variance(self) -> np.ndarray:
@@ -70,6 +77,7 @@ def worth_of(rows: RowsAtSplits, unit: str, n_jobs: int | None, size: int | None
     n, p = len(rows.X), rows.ensemble.n_credited
     total, whole = np.zeros(p), 0.0
     saved, part_of_whole = np.zeros((n, p)), np.zeros(n)
+    is_judged = np.zeros(n, dtype=bool)
     for places in _pieces(rows, size):
         piece = rows if len(places) == n else rows.at(places)
         values, moved_by = saved_by_features(piece, n_jobs)
@@ -80,9 +88,10 @@ def worth_of(rows: RowsAtSplits, unit: str, n_jobs: int | None, size: int | None
         whole += counted.sum()
         saved[places] += moved_by
         part_of_whole[places] += counted
-    labels = None
+        is_judged[places] = True
+    labels, n_judged = None, np.count_nonzero(is_judged)
     if rows.groups is not None:
-        labels = rows.groups.labels
+        labels, n_judged = rows.groups.labels, len(np.unique(rows.groups.of_row[is_judged]))
         _, both = rows.groups.within(slice(0, n), np.column_stack([saved, part_of_whole]))
         saved, part_of_whole = both[:, :-1], both[:, -1]
     ratio, squares = np.full(p, np.nan), float((part_of_whole**2).sum())
@@ -91,7 +100,7 @@ def worth_of(rows: RowsAtSplits, unit: str, n_jobs: int | None, size: int | None
     if n_that_carry >= FEWEST_THAT_CARRY or unit == "loss":
         ratio = UNITS[unit] * total / whole
     draws = (UNITS[unit] * saved - np.outer(part_of_whole, ratio)) / (whole or 1.0)
-    return Worth(ratio, draws - draws.mean(axis=0), labels)
+    return Worth(ratio, draws - draws.mean(axis=0), labels, np.full(p, n_judged))
 
 
 def saved_by_features(rows: RowsAtSplits, n_jobs: int | None) -> tuple[np.ndarray, np.ndarray]:
@@ -120,5 +129,7 @@ def _pieces(rows: RowsAtSplits, size: int | None) -> Iterator[np.ndarray]:
         order = np.argsort(rank, kind="stable")
         begins = np.searchsorted(rank[order], rank[order])  # where the row's group begins
     n_pieces = -(-n // size)
-    for j in range(min(n_pieces, MOST_PIECES)):
-        yield np.sort(order[(begins - j * n // n_pieces) % n < size])
+    starts, of_pieces = np.unique(begins), np.arange(n_pieces) * n // n_pieces
+    following = np.append(starts, n)[np.searchsorted(starts, of_pieces)]  # n is the first again
+    for start in of_pieces[following < of_pieces + size][:MOST_PIECES]:  # in which groups begin
+        yield np.sort(order[(begins - start) % n < size])

@@ -164,7 +164,7 @@ class ByLabelDisplay(Display):
             about += f"\n({MARKED if self.marked[:, ranking].any() else UNMARKED})"
         few = [result.label_texts[j] for j in np.flatnonzero(~result.is_judged)]
         if few:
-            about += f"\n(too few rows: {few[0] if len(few) == 1 else f'{len(few)} labels'})"
+            about += f"\n(not judged: {few[0] if len(few) == 1 else f'{len(few)} labels'})"
         unit = UNITS[self.unit]
         sheet.caption(*((about, unit) if are_lines else (f"{unit},\n{about}",)))
         draw = {"lines": self._lines, "dots": self._dots, "heat": self._heat}[self.kind]

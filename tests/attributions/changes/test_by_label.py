@@ -5,10 +5,12 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from scipy.stats import t as student
 
 from attributions import GlobalAttribution, held_out_gain
+from attributions.changes import worth
 from gbt import GBTClassifier
 from tests.asserts import assert_close, assert_same, peer
 from tests.attributions.held_out.test_held_out_gain import two_stumps
@@ -142,6 +144,42 @@ def test_a_small_label_is_worth_as_much_as_a_large_one():
         assert (differences.mean() < -3 * error) == is_biased
 
 
+def test_rows_that_no_piece_needs_do_not_count_as_draws(model, monkeypatch):
+    X, y = rows(1640, np.random.default_rng(16))
+    by = np.repeat([0, 1], [40, 1600])
+    errors = []
+    for most in (4, 40):  # pieces
+        monkeypatch.setattr(worth, "MOST_PIECES", most)
+        errors.append(held_out_gain(model, X, y, by=by).changes().standard_error[0, 0])
+    np.testing.assert_allclose(errors[0], errors[1], rtol=0.25)
+
+
+def test_groups_may_be_longer_than_a_piece(model):
+    """No group begins in most pieces; the last of the groups is judged as well as the first."""
+    X, y = rows(1212, np.random.default_rng(17))
+    by, group = np.repeat([0, 1], [12, 1200]), np.r_[np.arange(12), 100 + np.arange(1200) // 100]
+    result = held_out_gain(model, X, y, by=by, groups=group)
+    found = worth.worth_of(result.rows.of_label(1).rows, "loss", None, 12)
+    assert (found.moved_by[:, 0] != 0).all()
+    assert_same(found.n_draws, np.full(P, 12))
+    assert np.isfinite(result.changes().standard_error).all()
+
+
+def test_labels_without_anything_to_tell_under_a_loss_of_rows_together_are_not_judged():
+    rng = np.random.default_rng(18)
+    X, _ = rows(300, rng)
+    time = rng.exponential(np.exp(-X[:, 0]))
+    has_event = rng.random(300) < 0.6
+    cox = GreedyRegressor(10, loss="cox").fit(X[:100], np.where(has_event, time, -time)[:100])
+    has_event[200:] = False
+    result = held_out_gain(cox, X[100:], np.where(has_event, time, -time)[100:], by=X[100:, 3] > 9)
+    assert result.is_judged.all()
+    by = np.repeat(["before", "after"], 100)
+    result = held_out_gain(cox, X[100:], np.where(has_event, time, -time)[100:], by=by)
+    assert dict(zip(result.labels, result.is_judged, strict=True)) == {"before": True, "after": False}
+    assert np.isnan(result.changes("before").p_values()).all()
+
+
 def test_a_constant_whose_loss_is_that_of_a_few_rows_is_no_unit():
     rng = np.random.default_rng(15)
     X, y = rows(900, rng)
@@ -189,8 +227,13 @@ def test_a_trend_is_the_weighted_line_through_the_labels(model):
         (["b", "a"] * 30, ("a", "b"), False),
         ([True, False] * 30, (False, True), False),
         (pl.Series(["b", "a"] * 30, dtype=pl.Categorical), ("a", "b"), False),
+        (pa.array(["b", "a"] * 30), ("a", "b"), False),
+        ([0.5, 0.25] * 30, (0.25, 0.5), True),
+        (np.array(["2024-01-01T00:00:00.9", "2024-01-01T00:00:00.1"] * 30, "M8[ms]"),
+         tuple(np.array(["2024-01-01T00:00:00.1", "2024-01-01T00:00:00.9"], "M8[ms]")), True),
     ],
-    ids=["categories", "periods", "dates", "words", "booleans", "polars"],
+    ids=["categories", "periods", "dates", "words", "booleans", "polars", "pyarrow", "numbers",
+         "milliseconds"],
 )  # fmt: skip
 def test_labels_of_all_kinds(model, by, labels, is_ordered):
     X, y = rows(60, np.random.default_rng(10))
@@ -198,6 +241,9 @@ def test_labels_of_all_kinds(model, by, labels, is_ordered):
     assert (result.labels, result.is_ordered) == (labels, is_ordered)
     assert result.changes(result.labels[0]).values.shape == (1, P)
     assert result.changes(result.label_texts[1]).values.shape == (1, P)
+    assert [result[label] for label in labels] == list(result.results)
+    numbers = held_out_gain(model, X, y, by=np.repeat([2023.0, 2024.0], 30))
+    assert numbers[2024] is numbers.results[1]
 
 
 def test_labels_of_few_rows_are_listed(model):
@@ -310,7 +356,7 @@ def test_pictures_say_what_did_not_change_and_what_could_not_be_judged(model):
         heat = result.plot(changes=result.changes("word 0"), figsize=figsize)
         axis = heat.ax_.xaxis
         assert "nothing changed beyond chance" in axis.label.get_text()
-        assert "(too few rows: few)" in " ".join(axis.label.get_text().split())
+        assert "(not judged: few)" in " ".join(axis.label.get_text().split())
         assert [text.get_text() for text in axis.get_ticklabels()] == result.label_texts
         heat.figure_.draw_without_rendering()
         boxes = [text.get_window_extent() for text in axis.get_ticklabels()]
