@@ -43,6 +43,7 @@ from attributions.per_row.individual import names_of_outputs, node_cover
 from attributions.results import FeatureCurve
 from gbt.model.ensemble import Ensemble
 from gbt.tables.names import shown
+from gbt.tables.sparse_rows import with_zeros
 from gbt.tables.table import Table, as_given
 
 N_QUANTILES = 1001
@@ -86,7 +87,7 @@ def partial_dependence(
     k = find_feature(feature, names) if isinstance(feature, str) else _as_column(feature, names)
     if steps is not None:
         return _by_values(model, ensemble, k, X)
-    rows = None if X is None else as_rows(ensemble, X)
+    rows = None if X is None else with_zeros(as_rows(ensemble, X))
     levels = None if ensemble.categories is None else ensemble.categories[k]
     is_cut = (ensemble.feature == k) & (ensemble.left >= 0) & (ensemble.threshold < LARGEST)
     cuts = np.unique(ensemble.threshold[is_cut]) if levels is None else np.empty(0)

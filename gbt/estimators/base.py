@@ -51,7 +51,7 @@ class BaseGBT(Predicts):
     split_scores_: np.ndarray | None
     splitter_: str | Policy
     _sampling: Sampling
-    _learning_rates: list[float]  # of every round of the last fit, if callbacks were asked
+    _learning_rates: list[float]  # of every round and the next, if callbacks were asked
     _held_up: np.ndarray | None  # what splits of the rounds so far have told
     _kept_constraints: Constraints  # by all trees
 
@@ -261,8 +261,7 @@ class BaseGBT(Predicts):
         self.splitter_, base_score = asked["splitter"], asked["base_score"]
         if isinstance(X, SharedRows) and self.splitter == "auto" and len(X) <= LARGEST_UNBIASED:
             X = X.in_memory()  # many rounds of few rows each would be spent in asking for sums
-        constraints = constraints_of(self, loss)
-        asked |= constraints
+        asked |= (constraints := constraints_of(self, loss))
         for name in [] if start is None else not_kept(constraints, self._kept_constraints):
             raise ValueError(
                 f"warm_start adds trees to a model whose trees do not keep {name}="
@@ -283,6 +282,7 @@ class BaseGBT(Predicts):
                 init_score=init_score,
                 start=start,
                 held_up=None if start is None else self._held_up,
+                learning_rates=[] if start is None else self._learning_rates,
             )  # fmt: skip
         except SumsOverflowError as error:
             steep = f" Or learning_rate={rate} is too large: beyond 1 every step overshoots."

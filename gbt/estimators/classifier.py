@@ -88,7 +88,10 @@ class GBTClassifier(ClassifierMixin, ClassifierParameters, BaseGBT):
     @says_what_serves
     def score(self, X: Any, y: Any, sample_weight: Any = None, init_score: Any = None) -> float:
         """Return the share of rows whose label is predicted."""
-        return accuracy_score(y, self.predict(X, init_score), sample_weight=sample_weight)
+        predicted = self.predict(X, init_score)
+        if predicted.dtype == bool and getattr(y, "dtype", None) == object:  # as `fit` takes them
+            y = y.astype(bool)
+        return accuracy_score(y, predicted, sample_weight=sample_weight)
 
     @says_what_serves
     def decision_function(self, X: Any, init_score: Any = None) -> np.ndarray:

@@ -73,7 +73,9 @@ def chosen(asked: Mapping[str, Any], n_rows: int) -> dict[str, Any]:
 def _goes_unbiased(asked: Mapping[str, Any], n_rows: int) -> bool:
     """Say whether unbiased trees are possible, and the better ones for so many rows."""
     on_a_side = asked["min_samples_leaf"] or GUARDED["min_samples_leaf"]
-    is_constrained = asked["monotone_constraints"] is not None  # not measured with others
+    directions = asked["monotone_constraints"]
+    of_columns = directions.values() if isinstance(directions, Mapping) else directions
+    is_constrained = directions is not None and any(of_columns)  # not measured with others
     return 6 * on_a_side <= n_rows <= LARGEST_UNBIASED and not is_constrained
 
 

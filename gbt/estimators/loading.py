@@ -225,6 +225,7 @@ def _rebuild_estimator(cls: type[Estimator], value: Any, ensemble: Ensemble) -> 
     model.evals_result_ = _rebuild_losses(record["evals_result"], ensemble.n_rounds)
     model.n_features_in_ = ensemble.n_features
     model.split_scores_, model._held_up = None, nothing_held_up(ensemble.n_features, loss.n_outputs)
+    model._learning_rates = []  # a file has no callbacks
     if (scores := record["split_scores"]) is not None:
         model.split_scores_ = _as_many(
             scores, "estimator.split_scores", np.zeros(ensemble.n_features)

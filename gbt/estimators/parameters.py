@@ -243,8 +243,8 @@ class SharedParameters:
     refit: bool = field(default=False, metadata=meaning(
         TRUE_OR_FALSE, """
         Whether to fit once more, on all rows, after the rows held out by ``validation_fraction``
-        have told how many rounds are best; the second fit has that many. ``evals_result_`` stays
-        that of the first fit."""))
+        have told how many rounds are best; the second fit has at most as many. ``evals_result_``
+        stays that of the first fit."""))
     eval_metric: Metrics = field(default=None, metadata=meaning(
         Allowed("None, the name of a scikit-learn scorer such as 'neg_mean_absolute_error' or"
                 " 'roc_auc' (sklearn.metrics.get_scorer_names() lists them), a function"

@@ -66,7 +66,7 @@ class HalfLogistic(KnownLoss):
         each = weight if len(weight) == len(y) else 1.0
         of_1, of_0 = exact_sum(each * y), exact_sum(each * (1.0 - y))
         larger, smaller = max(of_1, of_0), min(of_1, of_0)
-        size = np.inf if larger + smaller == larger else float(np.log(larger / smaller))
+        size = np.inf if smaller == 0 else float(np.log(larger / smaller))
         return size if of_1 > of_0 else -size
 
 

@@ -94,7 +94,7 @@ class Boosted:
     best_iteration: int
     split_scores: np.ndarray | None  # see `NewTrees`
     held_up: np.ndarray  # see ``gbt.kernels.trees.experience``
-    learning_rates: list[float]  # of every round that this fit has grown, if callbacks were asked
+    learning_rates: list[float]  # of every round and the next, if callbacks were asked
 
 
 def boost(
@@ -114,6 +114,7 @@ def boost(
     init_score: np.ndarray | None = None,
     start: Ensemble | None = None,
     held_up: np.ndarray | None = None,
+    learning_rates: Sequence[float] = (),
 ) -> Boosted:
     """Fit an ensemble to rows ``X`` of floats (nan is missing), targets and positive weights.
 
@@ -126,7 +127,7 @@ def boost(
     after the best round are dropped.
 
     With ``start``, a model of these very rows, its trees come first and count; ``held_up`` is what
-    they have told of splits. The returned ensemble does not yet remember the rows it has seen,
+    they have told of splits, and ``learning_rates`` those that callbacks have set. The returned ensemble does not yet remember the rows it has seen,
     because the memory of growing is still in use.
     """
     # A read-only array is another type to Numba, for which kernels would be compiled again.
@@ -163,22 +164,23 @@ def boost(
     most_stubs = int(getattr(splitter, "stop_at_stub", 0) or 0)
     most_stubs *= draws.are_of_all and starts_at_best
     one_by_one = watch.evals_result or parameters.acts_on_every_tree(loss)
-    rates, rate, held_up = list[float](), parameters.learning_rate, latest.copy()
+    held_up, n_before = latest.copy(), len(trees) // loss.n_outputs
+    rates = [*learning_rates[: n_before + 1]] if callbacks else []
+    rates += (n_before + 1 - len(rates)) * [parameters.learning_rate]
     is_over, rounds_left = watch.is_over, partial(trees.rounds_left, loss.n_outputs)
     with Progress(parameters.n_estimators, parameters.verbose) as progress:
         while (most := rounds_left(parameters.n_estimators, most_stubs)) > 0 and not is_over:
             m, number = len(trees), len(trees) // loss.n_outputs  # of the first tree, of its round
-            grown = outputs.grow(m, 1 if one_by_one else most, rate)
+            grown = outputs.grow(m, 1 if one_by_one else most, rates[-1])
             trees.add(grown)
             if watch.evals_result:
                 watch.record([of_output.to_walk() for of_output in grown], n_jobs)
             if not patience or watch.best_iteration == number:
                 held_up = latest.copy()  # what dropped trees have told is dropped
             progress.show(number, watch.headline)
-            rates.append(rate)
-            told = Round(number, parameters.n_estimators, watch.latest, rate, so_far)
+            told = Round(number, parameters.n_estimators, watch.latest, rates[-1], so_far)
             is_over = ask(callbacks, told) or watch.is_over
-            rate = told.learning_rate
+            rates.append(told.learning_rate)
 
     best_iteration = watch.best_iteration if patience else len(trees) // loss.n_outputs - 1
     watch.warn_if_useless(y, sample_weight, best_iteration, stacklevel=6)  # where fit was called

@@ -229,7 +229,11 @@ FITS = [
     *[(GBTClassifier, {"sample_weight": given}, message) for given, message in WEIGHTS.values()],
     *[(GBTRegressor, {"eval_set": given}, message) for given, message in EVAL_SETS.values()],
     (GBTClassifier, {"sample_weight": labels == "yes"}, "only the class 'yes' in rows of positive"),
-    (GBTClassifier, {"sample_weight": 1e300 ** (labels == "yes")}, "the base score is infinite"),
+    (
+        GBTClassifier,
+        {"sample_weight": np.where(labels == "yes", 1e300, 1e-300)},
+        "the base score is infinite",
+    ),
 ]
 
 

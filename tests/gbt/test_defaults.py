@@ -35,6 +35,8 @@ def fitted(n=400, **parameters):
         ({"splitter": Greedy()}, {"splitter": "greedy", **AS_XGBOOST}),
         ({"splitter": "cross_validated"}, {"splitter": CrossValidated(), **GUARDED}),
         ({"monotone_constraints": [0, 1, 0]}, {"splitter": "greedy", **CAREFUL}),
+        ({"monotone_constraints": [0, 0, 0]}, {"splitter": POOLED, **GUARDED}),
+        ({"monotone_constraints": {1: 0}}, {"splitter": POOLED, **GUARDED}),
         ({"min_samples_leaf": 70}, {"splitter": "greedy", **CAREFUL, "min_samples_leaf": 70}),
         ({"min_child_weight": 9.0}, {"splitter": POOLED, **GUARDED, "min_child_weight": 9.0}),
         ({"subsample": 0.01}, {"splitter": "greedy", **CAREFUL}),

@@ -52,6 +52,20 @@ def test_the_group_that_was_planted_is_found_and_confirmed(judged):
     assert [dot.get_xdata()[0] for dot in display.plot().points_] == list(result.values)  # again
 
 
+def test_a_rule_has_the_digits_that_it_needs():
+    """The years are told apart, and rows picked by the rules are those that were judged."""
+    rng = np.random.default_rng(5)
+    X = pd.DataFrame({"dose": rng.normal(size=3000), "year": rng.integers(2010, 2025, 3000)})
+    y = X["dose"] * np.select([X["year"] <= 2013, X["year"] <= 2018], [0.0, 1.0], 2.0)
+    y += 0.3 * rng.normal(size=3000)
+    model = GBTRegressor(30, random_state=0).fit(X[:1500], y[:1500])
+    result = for_whom(model, X[1500:], y[1500:], "dose", columns="year", max_groups=3)
+    rules = sorted(result.groups, key=lambda rule: rule.count("<"))
+    assert [rule.replace("2013.5", "2013").replace("2018.5", "2018") for rule in rules] == [
+        "year > 2018", "year <= 2013", "2013 < year <= 2018",
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize(("is_up", "rule"), [(True, "age > "), (False, "age <= ")])
 def test_rows_whose_column_is_missing_are_told(is_up, rule):
     """The dose helps the old or the young, and those whose age nobody knows."""

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.ensemble import (
@@ -154,6 +155,15 @@ def test_a_model_that_compares_float32():
     x = np.unique(X[:, 0])
     expected = [by_definition(ensemble, X, 0, value) for value in x]
     np.testing.assert_allclose(curve.at(x), expected, rtol=1e-12)
+
+
+def test_sparse_rows_are_those_of_the_array():
+    X, y = table(seed=4)
+    X[np.isnan(X) | (np.abs(X) < 0.3)] = 0.0
+    model = GreedyRegressor(5).fit(csr_array(X), y)
+    found, expected = (partial_dependence(model, 0, rows) for rows in (csr_array(X), X))
+    assert_same(found.values, expected.values)
+    assert_same(found.shares, expected.shares)
 
 
 def test_what_is_refused():

@@ -30,6 +30,19 @@ def xgboost():
     return peer("xgboost")
 
 
+def test_a_set_without_any_level_on_the_right(xgboost, tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 3, size=(200, 1)).astype(float)
+    X[rng.random(200) < 0.7] = NAN
+    for sign in (1, -1):
+        y = sign * np.isnan(X[:, 0]) + 0.01 * rng.normal(size=200)
+        model = GreedyRegressor(2, max_depth=1, categorical_features=[0]).fit(X, y)
+        to_xgboost(model, tmp_path / "model.json")
+        rows = xgboost.DMatrix(X, feature_types=["c"], enable_categorical=True)
+        found = xgboost.Booster(model_file=tmp_path / "model.json").predict(rows)
+        assert_close(found, model.predict(X), 2.0, eps=EPS_32)
+
+
 def table(n=300, p=4, seed=0, missing=0.15):
     """Return float32 rows with gaps, in float64, and a signal."""
     rng = np.random.default_rng(seed)

@@ -263,6 +263,9 @@ def test_the_start_is_negated_where_labels_are_swapped(n, n_others, seed):
         assert start == -LOGISTIC.best_constant(1.0 - y, weight)
         of_1, of_0 = (np.broadcast_to(weight, y.shape)[side].sum() for side in (y, ~y))
         assert start == pytest.approx(math.log(of_1 / of_0), abs=1e-14)
+    light = np.where(y, 1e-40, 1.0)  # beside which the others' sum does not change
+    expected = math.log(n / n_others) - 40 * math.log(10)
+    assert LOGISTIC.best_constant(y * 1.0, light) == pytest.approx(expected, rel=1e-14)
 
 
 @pytest.mark.parametrize("splitter", ["greedy", "unbiased"])

@@ -232,6 +232,19 @@ def test_callbacks_see_the_trees_so_far():
         assert so_far.n_trees == 3 * (m + 1)
 
 
+@pytest.mark.parametrize("patience", [None, 3])
+def test_more_trees_go_on_at_the_rate_that_was_set_for_them(patience):
+    def schedule(told):
+        told.learning_rate = 0.3 * 0.8 ** (told.number + 1)
+
+    asked = {"learning_rate": 0.3, "callbacks": [schedule], "early_stopping_rounds": patience}
+    watched = {} if patience is None else {"eval_set": NEW}
+    model = GreedyRegressor(n_estimators=4, warm_start=True, **asked).fit(X, Y, **watched)
+    for n in (5, 12):
+        model.set_params(n_estimators=n).fit(X, Y, **watched)
+    assert_same_trees(model, GreedyRegressor(n_estimators=12, **asked).fit(X, Y, **watched))
+
+
 def test_a_refit_repeats_the_rates_and_asks_no_callback():
     numbers = []
 
