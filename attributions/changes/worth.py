@@ -89,7 +89,7 @@ def worth_of(rows: RowsAtSplits, unit: str, n_jobs: int | None, size: int | None
         saved[places] += moved_by
         part_of_whole[places] += counted
         is_judged[places] = True
-    labels, n_judged = None, np.count_nonzero(is_judged)
+    labels, n_judged = None, int(is_judged.sum())
     if rows.groups is not None:
         labels, n_judged = rows.groups.labels, len(np.unique(rows.groups.of_row[is_judged]))
         _, both = rows.groups.within(slice(0, n), np.column_stack([saved, part_of_whole]))

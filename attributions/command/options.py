@@ -49,7 +49,7 @@ ABOUT_A_TABLE: Options = {
         "the column by which rows are in order: fit on the earlier, judge on the later half, and"
         " say what changed there",
     ),
-    "no-dates": (FLAG, "make no year, month, weekday, hour and days since the first of columns of dates"),
+    "no-dates": (FLAG, "make no year, month, weekday, hour and days since the first of dates"),
     "by": (NAME, "the column, such as a region, by whose values held-out rows are judged apart"),
     "event": (
         NAME,

@@ -102,6 +102,8 @@ def cross_fit(
     rows = GivenRows.of(estimator, measure, X, y, sample_weight, groups, init_score)
     splitter = _splitter(estimator, cv, y, rows.kept_whole, random_state)
     folds = list(splitter.split(X, y, rows.kept_whole))
+    if not folds:
+        raise ValueError("cv has no folds.")
     judged = np.concatenate([np.arange(len(y))[held_out] for _, held_out in folds])
     if len(judged) != len(np.unique(judged)):
         raise ValueError(
@@ -123,6 +125,11 @@ def cross_fit(
         model = fitted_on.fitted(estimator)
         options = held_out.beside | needed_option(fitted_on.training, measure, model)
         result = measure(model, held_out.X, held_out.y, **options)
+        if not isinstance(result, GlobalAttribution):
+            raise TypeError(
+                f"cross_fit adds up one number a feature; measure returned {type(result).__name__}."
+                " Leave out by=, or per-row forms, and ask single models for them."
+            )
         # The kurtosis is that of one model, and no guide to the sum over several.
         results.append(replace(result, kurtosis=None))
     total = reduce(added, with_all_features(results))

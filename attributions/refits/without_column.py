@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
@@ -71,6 +72,7 @@ def with_constant(X: Any, k: int, fitted_on: Any) -> Any:
 
     Steps of a pipeline then find all columns that they name.
     """
+    X, fitted_on = (of.toarray() if issparse(of) else of for of in (X, fitted_on))
     _, place = Table(fitted_on).values(k)
     row = int(np.argmax(place >= 0))  # the first that is not missing
     column = Table(fitted_on).column(k)

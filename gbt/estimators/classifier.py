@@ -89,8 +89,8 @@ class GBTClassifier(ClassifierMixin, ClassifierParameters, BaseGBT):
     def score(self, X: Any, y: Any, sample_weight: Any = None, init_score: Any = None) -> float:
         """Return the share of rows whose label is predicted."""
         predicted = self.predict(X, init_score)
-        if predicted.dtype == bool and getattr(y, "dtype", None) == object:  # as `fit` takes them
-            y = y.astype(bool)
+        if predicted.dtype.kind + getattr(getattr(y, "dtype", None), "kind", "") == "bO":
+            y = y.astype(bool)  # as `fit` takes them
         return accuracy_score(y, predicted, sample_weight=sample_weight)
 
     @says_what_serves

@@ -132,8 +132,8 @@ class OwnLoss(Loss):
     ) -> np.ndarray:
         array = np.asarray(array, dtype=np.float64)
         if array.shape not in (shape, ()) or not np.isfinite(array).all():
-            is_other = np.flatnonzero(~np.isfinite(array))
-            got = f"{array.flat[is_other[0]]} among them" if len(is_other) else f"shape {array.shape}"
+            others = array[~np.isfinite(array)]
+            got = f"{others[0]} among them" if len(others) else f"shape {array.shape}"
             raise ValueError(
                 f"{method} of {self.name} must return finite numbers, {each}, {shape}; got {got}."
             )

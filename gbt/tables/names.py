@@ -10,8 +10,8 @@ from typing import Any
 
 LONGEST_SHOWN = 200  # characters
 _COMPLETE = (
-    "Give the columns that the model was fitted on; X.reindex(columns=names, fill_value=0) completes"
-    " those of pandas.get_dummies"
+    "Give the columns that the model was fitted on; those of pandas.get_dummies are completed by"
+    " X.reindex(columns=names, fill_value=0)"
 )
 _SELECT = (
     "Select them, X[model.feature_names_in_] (of CatBoost feature_names_, of an Ensemble"

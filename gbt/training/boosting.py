@@ -74,6 +74,11 @@ class Parameters(Limits):
         is_shown = bool(self.verbose or self.callbacks)
         return is_shown or min(self.subsample, self.colsample) < 1.0 or loss.kind == GIVEN
 
+    def rates(self, so_far: Sequence[float], number: int) -> list[float]:
+        """Return the rates of rounds up to this number, as callbacks have set them, if any."""
+        known = [*so_far[: number + 1]] if self.callbacks else []
+        return known + (number + 1 - len(known)) * [self.learning_rate]
+
     def plan(self, loss: Loss, n_jobs: int | None, seed: int, held_up: np.ndarray) -> Plan:
         """Return what the trees have in common."""
         return Plan(loss.kind, self, self.learning_rate, n_jobs, seed, self.max_bins, held_up)
@@ -127,8 +132,8 @@ def boost(
     after the best round are dropped.
 
     With ``start``, a model of these very rows, its trees come first and count; ``held_up`` is what
-    they have told of splits, and ``learning_rates`` those that callbacks have set. The returned ensemble does not yet remember the rows it has seen,
-    because the memory of growing is still in use.
+    they have told of splits, and ``learning_rates`` those that callbacks have set. The returned
+    ensemble does not yet remember the rows it has seen, because the memory of growing is in use.
     """
     # A read-only array is another type to Numba, for which kernels would be compiled again.
     y, sample_weight = (np.require(v, requirements=["C", "W"]) for v in (y, sample_weight))
@@ -164,9 +169,7 @@ def boost(
     most_stubs = int(getattr(splitter, "stop_at_stub", 0) or 0)
     most_stubs *= draws.are_of_all and starts_at_best
     one_by_one = watch.evals_result or parameters.acts_on_every_tree(loss)
-    held_up, n_before = latest.copy(), len(trees) // loss.n_outputs
-    rates = [*learning_rates[: n_before + 1]] if callbacks else []
-    rates += (n_before + 1 - len(rates)) * [parameters.learning_rate]
+    rates, held_up = parameters.rates(learning_rates, len(trees) // loss.n_outputs), latest.copy()
     is_over, rounds_left = watch.is_over, partial(trees.rounds_left, loss.n_outputs)
     with Progress(parameters.n_estimators, parameters.verbose) as progress:
         while (most := rounds_left(parameters.n_estimators, most_stubs)) > 0 and not is_over:

@@ -42,8 +42,9 @@ PARTS = ("year", "month", "weekday", "hour", "days since the first")
 RETURNING = PARTS[1:4]  # on later rows, too
 CAN_BE_DATE = re.compile(r"(?=.*\d.*\d)[\w/.,: +-]{6,35}")
 LEFT_OUT = (
-    "a column is left out if it has no name; if it holds dates, in whose place year, month, weekday,"
-    " hour and days since the first are features unless --no-dates is given; if it holds words that"
+    "a column is left out if it has no name; if it holds dates, in whose place year, month,"
+    " weekday, hour and days since the first are features unless --no-dates is given; if it holds"
+    " words that"
     " stand in fewer than two rows on average; if it holds whole numbers, all different, that leave"
     " no gap, or only rise or only fall from row to row; or if they are nearly all different and"
     " its name has 'id', 'key' or 'index' in it"

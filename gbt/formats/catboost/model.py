@@ -120,9 +120,8 @@ def _import(
     )
     eta, reg_lambda = float(parameters["learning_rate"]), float(parameters["l2_leaf_reg"])
     G = nodes.gradients(eta, reg_lambda)
-    unknown: str | None = f"CatBoost does not keep it under {function}"
-    if parameters.get("class_weights"):
-        unknown += ", and no counts beside weights of classes"
+    beside = ", and no counts beside weights of classes" * bool(parameters.get("class_weights"))
+    unknown: str | None = f"CatBoost does not keep it under {function}{beside}"
     if function == "RMSE":
         mean = Start(model.bias.item(), bool(parameters.get("boost_from_average")))
         unknown, _ = doubts_of(nodes, G, loss, mean)

@@ -176,7 +176,10 @@ def test_labels_without_anything_to_tell_under_a_loss_of_rows_together_are_not_j
     assert result.is_judged.all()
     by = np.repeat(["before", "after"], 100)
     result = held_out_gain(cox, X[100:], np.where(has_event, time, -time)[100:], by=by)
-    assert dict(zip(result.labels, result.is_judged, strict=True)) == {"before": True, "after": False}
+    assert dict(zip(result.labels, result.is_judged, strict=True)) == {
+        "before": True,
+        "after": False,
+    }
     assert np.isnan(result.changes("before").p_values()).all()
 
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 from sklearn.ensemble import (
     GradientBoostingRegressor,
     HistGradientBoostingRegressor,

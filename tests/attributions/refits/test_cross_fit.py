@@ -294,6 +294,10 @@ def test_folds_that_share_rows_are_refused():
         cross_fit(MODEL, X, y, permutation, cv=2)
     with pytest.raises(TypeError, match=r"cv must be a number of folds, a splitter .* got '5'"):
         cross_fit(MODEL, X, y, cv="5")
+    with pytest.raises(ValueError, match="cv has no folds"):
+        cross_fit(MODEL, X, y, cv=[])
+    with pytest.raises(TypeError, match="measure returned AttributionByLabel"):
+        cross_fit(MODEL, X, y, partial(held_out_gain, by=np.repeat([0, 1], 10)), cv=2)
 
 
 def test_the_doubts_of_single_models_are_no_doubts_of_their_sum():

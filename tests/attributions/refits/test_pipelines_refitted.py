@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.decomposition import PCA
@@ -119,3 +120,5 @@ def test_given_the_others_a_column_of_a_pipeline_is_one_value():
     assert_same(constant["useful"].to_numpy(), X["useful"].to_numpy())
     X["word"] = [None, "level 1", *[None] * 598]
     assert with_constant(X, 0, X)["word"].unique().tolist() == ["level 1"]
+    numbers = np.array([[0.0, 2.0], [1.0, 0.0], [3.0, 4.0]])
+    assert_same(with_constant(csr_array(numbers), 1, csr_array(numbers))[:, 1], np.full(3, 2.0))
