@@ -39,8 +39,7 @@ from gbt.tables.sparse_rows import SparseRows
 _NOT_NUMBERS = {
     "category": ("category", "categorical", "enum", "dictionary", "interval"),
     "list": ("list", "array(", "fixed_size_list", "struct"),  # before "str"
-    # NumPy's ">u4" is a number
-    "text": ("str", "large_str", "utf8", "<U", ">U", "|S", "binary", "large_binary"),
+    "text": ("str", "large_str", "utf8", "<U", ">U", "|S", "binary", "large_binary"),  # not ">u4"
     "date": ("date", "time", "duration", "period"),
     "sparse": ("sparse",),
 }
