@@ -173,8 +173,7 @@ def gain_by(rows: AllRows, wanted: Wanted, totals: NodeTotals | None = None) -> 
         spread_of = partial(RowsAtSplits.spread, part=part, second_moments=with_moments)
         spread = rows.over(spread_of)
         error = spread.standard_error
-        n_draws = totals.n_rows if totals.groups is None else len(totals.groups)
-        if error is not None and n_draws == 2:  # they may lie equally far from their mean
+        if error is not None and totals.n_rows == 2:  # they lie equally far from their mean
             error = np.where(by_tree.any(axis=0), np.nan, 0.0)
         of_spread = {
             "standard_error": error,

@@ -114,11 +114,11 @@ def error_of_held_out_gain(
 ) -> np.ndarray:
     """Return the standard errors, by rows or by groups of rows that belong together.
 
-    Two rows, or groups, may lie equally far from their mean, so that they tell of none: nan.
+    Two rows lie equally far from their mean, so that they tell of none: nan.
     """
-    labels = [*(range(len(X)) if groups is None else groups)]
+    labels = range(len(X)) if groups is None else groups
     parts = row_parts(ensemble, X, y, weight, True, credit)
-    if len(set(labels)) == 2:
+    if len(X) == 2:
         return np.where(np.asarray(parts).any(axis=0), np.nan, 0.0)
     return standard_error(parts, labels)
 

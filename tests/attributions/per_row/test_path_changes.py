@@ -64,9 +64,13 @@ def test_weights_that_the_model_does_not_have():
     no_counts = replace(ensemble, n_samples=np.zeros(3, np.int64))
     no_hessians = replace(ensemble, sum_hessian=np.zeros(3), about_gradients="They are lost")
 
-    with pytest.raises(ValueError, match=r"'count'.*not have their counts.*Use 'hessian'"):
+    with pytest.raises(
+        ValueError, match=r"'count'.*not have their counts.*Weigh them by 'hessian'"
+    ):
         saabas(no_counts, X, weights="count")
-    with pytest.raises(ValueError, match=r"'hessian'.*does not have.*They are lost\. Use 'count'"):
+    with pytest.raises(
+        ValueError, match=r"'hessian'.*does not have.*They are lost\. Weigh them by 'count'"
+    ):
         saabas(no_hessians, X)
     with pytest.raises(ValueError, match=r"'hessian' or by 'count'; got 'rows'"):
         saabas(ensemble, X, weights="rows")

@@ -44,8 +44,14 @@ def test_what_needs_no_gradients_works_where_they_are_lost():
     permutation(model, X, y, n_repeats=1, random_state=0)
     tree_inner(ensemble, X, y, ifa=_no_moves)
     for explain, message in [
-        (lambda: tree_shap(model, X[:5]), r"weighed by 'hessian'.*{}.*Use 'count', or .*X=X_train"),
-        (lambda: saabas(model, X[:5]), r"weighed by 'hessian'.*{}.*Use 'count', or .*X=X_train"),
+        (
+            lambda: tree_shap(model, X[:5]),
+            r"weighed by 'hessian'.*{}.*Weigh them by 'count' .*, or .*X=X_train",
+        ),
+        (
+            lambda: saabas(model, X[:5]),
+            r"weighed by 'hessian'.*{}.*Weigh them by 'count' .*, or .*X=X_train",
+        ),
         (lambda: predecomp(model, X[:5]), r"predecomp needs the values .*has counts.*{}.*X=X_tra"),
         (lambda: tree_inner(model, X, y), r"predecomp needs the values .*{}"),
         (lambda: total_gain(model), "total_gain needs the gradients and hessians .*{}"),
