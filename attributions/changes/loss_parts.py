@@ -80,6 +80,8 @@ def best_shift(loss: Any, y: np.ndarray, raw: np.ndarray, weight: np.ndarray) ->
     if raw.ndim > 1:
         return 0.0
 
+    weight = weight / weight.max()  # only the sign of a slope counts
+
     def slope(shift: float) -> float:
         return float((weight * loss.gradient_hessian(y, raw + shift)[0]).sum())
 

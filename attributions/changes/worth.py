@@ -94,9 +94,9 @@ def worth_of(rows: RowsAtSplits, unit: str, n_jobs: int | None, size: int | None
         labels, n_judged = rows.groups.labels, len(np.unique(rows.groups.of_row[is_judged]))
         _, both = rows.groups.within(slice(0, n), np.column_stack([saved, part_of_whole]))
         saved, part_of_whole = both[:, :-1], both[:, -1]
-    ratio, squares = np.full(p, np.nan), float((part_of_whole**2).sum())
+    ratio, shares = np.full(p, np.nan), part_of_whole / (np.abs(part_of_whole).max() or 1.0)
     # How many draws of equal parts would make up the sum as surely as these do?
-    n_that_carry = float(part_of_whole.sum()) ** 2 / squares if squares > 0 else 0.0
+    n_that_carry = shares.sum() ** 2 / ((shares**2).sum() or 1.0)
     if n_that_carry >= FEWEST_THAT_CARRY or unit == "loss":
         ratio = UNITS[unit] * total / whole
     draws = (UNITS[unit] * saved - np.outer(part_of_whole, ratio)) / (whole or 1.0)

@@ -148,6 +148,11 @@ def test_two_models_on_the_same_rows(tables):
     of_unused = compare(stump, b, X, y).before[-3:]
     assert (of_unused == 0).any()
     assert not np.signbit(of_unused[of_unused == 0]).any()  # or -0.0 would be printed
+    for power in (-548, 508):  # of 2, which all weights are: squares would leave float64
+        weighed = compare(a, b, X, y, sample_weight=np.full(300, 2.0**power)).changes
+        np.testing.assert_allclose(weighed.values, result.changes.values, rtol=1e-9, atol=1e-15)
+        errors = result.changes.standard_error
+        np.testing.assert_allclose(weighed.standard_error, errors, rtol=1e-9)
     by_day = compare(a, b, X, y, groups=np.arange(300) // 10)
     assert_same(by_day.values, result.values)
     assert by_day.loss.standard_error[0, 0] != result.loss.standard_error[0, 0]
