@@ -95,7 +95,8 @@ class AttributionByLabel(tables.ShownAsTable):
     def is_judged(self) -> np.ndarray:
         """Which labels have rows that can judge, bool of shape (L,).
 
-        Too few cannot, nor under a loss of rows together those without any, as without events.
+        Fewer than ten cannot. Under losses that compare rows, such as Cox's, rows cannot either
+        whose best constant has no loss, as without events.
         """
         is_by_row = self.rows.rows.model.ensemble.loss.is_by_row
         return np.array([
@@ -165,7 +166,7 @@ class AttributionByLabel(tables.ShownAsTable):
         self._need_order("A trend", "changes(reference=...) compares labels without one")
         used = np.flatnonzero(self.is_judged)
         if len(used) < 3:
-            raise ValueError(f"A trend needs three labels with rows enough; there are {len(used)}.")
+            raise ValueError(f"A trend needs three labels that can be judged, not {len(used)}.")
         size = int(self.n_samples[used].min())
         worths = [self.rows.worth(unit, int(number), size) for number in used]
         weight = self.n_samples[used] / self.n_samples[used].sum()
@@ -244,7 +245,9 @@ class AttributionByLabel(tables.ShownAsTable):
         result = self.results[number]
         if result.n_draws < FEWEST:
             return "too few rows"
-        return "targets are alike" * (result.percent_of_one is None)
+        if result.percent_of_one is not None:
+            return ""
+        return "targets are alike" if self.is_judged[number] else "nothing to compare"
 
     def _one_in(self, unit: str) -> np.ndarray:
         """Return what a value of 1 is in a unit, (L, 1); nan where a constant has no loss."""

@@ -61,7 +61,7 @@ def _shared(worths: Sequence[Worth], shares: np.ndarray) -> tuple[Any, int]:
     moved = [share * worth.moved_by for share, worth in zip(shares, worths, strict=True)]
     draws = [worth.draws for worth in worths if worth.draws is not None]
     if len(draws) < len(worths):
-        return 0.0, sum(map(len, moved))
+        return 0.0, int(sum(worth.n_draws.max() for worth in worths))
     labels, group = np.unique(np.concatenate(draws), return_inverse=True)
     of_group = np.zeros((len(labels), moved[0].shape[1]))
     np.add.at(of_group, group, np.concatenate(moved))

@@ -49,7 +49,7 @@ def label_text(label: Any) -> str:
 
 
 def _are_equal(name: Any, wanted: Any) -> bool:
-    return type(found := name == wanted) in (bool, np.bool) and bool(found)
+    return isinstance(found := name == wanted, bool | np.bool_) and bool(found)
 
 
 def find_label(wanted: Any, names: tuple[Any, ...], role: str) -> int:

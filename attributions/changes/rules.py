@@ -84,6 +84,7 @@ def rules_of(
     tree.fit(ordered(numbers), adds / weight, weight)
     for node in np.flatnonzero(np.isin(tree.tree_.feature, [*places, -2], invert=True)):
         x = numbers[:, tree.tree_.feature[node]].astype(np.float32)  # as scikit-learn takes it
+        x = x.astype(np.float64)  # or float32 would be asked below
         tree.tree_.threshold[node] = _shortest(x, tree.tree_.threshold[node])
     leaves = np.flatnonzero(tree.tree_.children_left < 0)
     has_missing = np.isnan(numbers).any(axis=0)
@@ -104,7 +105,7 @@ def rules_of(
 def _shortest(x: np.ndarray, cut: float) -> float:
     """Return the number of fewest digits that parts the same values as a cut does."""
     low, high = x[x <= cut].max(initial=-np.inf), x[x > cut].min(initial=np.inf)
-    rounded = (float(f"{cut:.{digits}g}") for digits in range(3, 18))
+    rounded = (float(f"{cut:.{digits}g}") for digits in range(3, 10))
     return next((number for number in rounded if low <= number < high), cut)
 
 

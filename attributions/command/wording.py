@@ -64,7 +64,7 @@ def value_and_interval(value: float, ends: np.ndarray) -> tuple[str, str]:
     digits = int(np.clip(1 - np.floor(np.log10(size)), 0, N_DECIMALS)) if size else 0
     if not known or width == 0:
         return fixed(value, digits), "not known" if np.isinf(low) else ""
-    nearest = min((abs(end) for end in known if end), default=0.0)
+    nearest = max(low, -high, 0.0)  # its distance from 0, if the interval leaves out 0
     is_lost = 0 < nearest < 0.5 * 10.0**-N_DECIMALS
     while not is_lost and 0 < nearest < 0.5 * 10.0**-digits:
         digits += 1

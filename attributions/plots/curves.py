@@ -134,8 +134,8 @@ class CurveDisplay(Display):
 
     The curve of a feature of numbers is drawn step by step, above the distribution of the rows.
     Levels of a categorical feature are bars from the smallest mean to their own; the commonest
-    levels are shown, with missing values as one more. Of numbers, a hollow ring at the right is the
-    mean where the feature is missing.
+    levels are shown, of which missing values count as one. Of numbers, a hollow ring at the right
+    is the mean where the feature is missing.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ class CurveDisplay(Display):
         name, size = on_one_line(curve.feature_name), (5.6, 1.4 if is_of_levels else 3.8)
         words = [name, *(self.levels[k] for k in shown), *self.outputs]
         sheet = Sheet(paper, f"{SEEN} {name}", words, size, len(shown))
-        values = curve.values.reshape(len(curve.values), -1)
+        values = curve.values.reshape(len(curve.values), np.size(curve.missing))
         if is_of_levels:
             values = np.vstack([values, np.atleast_2d(curve.missing)])[: len(self.levels)]
         n_outputs = values.shape[1]
@@ -176,7 +176,7 @@ class CurveDisplay(Display):
             self._draw_levels(sheet, values, colors, shown)
             sheet.x = VALUE
             return sheet.finish(grid="x", left=False)
-        said = [OF_ROWS] * (curve.shares is not None) + [OF_MISSING] * self.has_missing
+        said = [OF_ROWS] * (curve.quantiles is not None) + [OF_MISSING] * self.has_missing
         sheet.caption(name + f"\n({'; '.join(said)})" * bool(said), VALUE)
         self._draw_steps(sheet, values, colors)
         return sheet.finish(grid="y")
@@ -184,12 +184,12 @@ class CurveDisplay(Display):
     def _draw_steps(self, sheet: Sheet, values: np.ndarray, colors: Sequence["ColorType"]) -> None:
         """Draw one line an output, the distribution, and where the feature is missing."""
         curve, ax = self.curve, sheet.ax
-        cuts = curve.cuts if len(curve.cuts) else np.zeros(1)
-        ends, of_rows = [cuts[0], cuts[-1]], curve.quantiles
+        ends, of_rows = [*curve.cuts[:1], *curve.cuts[-1:]], curve.quantiles
         if of_rows is not None:
-            ends = [min(ends[0], of_rows[BEYOND]), max(ends[1], of_rows[-BEYOND])]
-        margin = MARGIN * (ends[1] - ends[0]) or 1.0
-        edges = np.concatenate([[ends[0] - margin], curve.cuts, [ends[1] + margin]])
+            ends += [of_rows[BEYOND], of_rows[-1 - BEYOND]]
+        low, high = min(ends, default=0.0), max(ends, default=0.0)
+        margin = MARGIN * (high - low) or 1.0
+        edges = np.concatenate([[low - margin], curve.cuts, [high + margin]])
         self.lines_ = [
             ax.stairs(of_output, edges, baseline=None, color=color, lw=1.8)
             for of_output, color in zip(values.T, colors, strict=True)

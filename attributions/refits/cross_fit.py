@@ -103,7 +103,7 @@ def cross_fit(
     splitter = _splitter(estimator, cv, y, rows.kept_whole, random_state)
     folds = list(splitter.split(X, y, rows.kept_whole))
     if not folds:
-        raise ValueError("cv has no folds.")
+        raise ValueError("cv has no folds; give pairs of (rows to fit, rows to judge).")
     judged = np.concatenate([np.arange(len(y))[held_out] for _, held_out in folds])
     if len(judged) != len(np.unique(judged)):
         raise ValueError(
@@ -128,7 +128,7 @@ def cross_fit(
         if not isinstance(result, GlobalAttribution):
             raise TypeError(
                 f"cross_fit adds up one number a feature; measure returned {type(result).__name__}."
-                " Leave out by=, or per-row forms, and ask single models for them."
+                " Call the measure on single models for by= or for single rows."
             )
         # The kurtosis is that of one model, and no guide to the sum over several.
         results.append(replace(result, kurtosis=None))

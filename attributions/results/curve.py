@@ -48,7 +48,8 @@ class FeatureCurve(tables.ShownAsTable):
     output_names : tuple or None
         What K outputs are called.
     quantiles : float64 array or None
-        Of the rows' numbers, from the least to the largest in equal steps; None as ``shares`` is.
+        Of the rows' numbers, from the least to the largest in equal steps; None of levels, without
+        rows, and where no row has a finite number.
     """
 
     feature_name: str

@@ -166,14 +166,14 @@ class BaseGBT(Predicts):
         return with_groups
 
     def _as_many_rounds(self, fitted: Self) -> Self:
-        """Return a copy that will grow as many rounds as ``fitted``, at the same learning rates."""
+        """Return a copy that will grow no more rounds than ``fitted``, at the same rates."""
         again, rates = copy(self), fitted._learning_rates
         again.__dict__ |= chosen(self._all_parameters(), fitted._sampling.n_seen)
         again.n_estimators, again.early_stopping_rounds = fitted.best_iteration_ + 1, None
         again.train_score, again.callbacks = False, None
 
         def follow(told: Round) -> None:
-            told.learning_rate = rates[min(told.number + 1, len(rates) - 1)]
+            told.learning_rate = rates[told.number + 1]
 
         if len(set(rates)) > 1:
             again.callbacks = [follow]
@@ -282,7 +282,7 @@ class BaseGBT(Predicts):
                 init_score=init_score,
                 start=start,
                 held_up=None if start is None else self._held_up,
-                learning_rates=[] if start is None else self._learning_rates,
+                learning_rates=() if start is None else getattr(self, "_learning_rates", ()),
             )  # fmt: skip
         except SumsOverflowError as error:
             steep = f" Or learning_rate={rate} is too large: beyond 1 every step overshoots."

@@ -88,9 +88,9 @@ class GBTClassifier(ClassifierMixin, ClassifierParameters, BaseGBT):
     @says_what_serves
     def score(self, X: Any, y: Any, sample_weight: Any = None, init_score: Any = None) -> float:
         """Return the share of rows whose label is predicted."""
-        predicted = self.predict(X, init_score)
-        if predicted.dtype.kind + getattr(getattr(y, "dtype", None), "kind", "") == "bO":
-            y = y.astype(bool)  # as `fit` takes them
+        predicted, labels = self.predict(X, init_score), np.asarray(y)
+        if predicted.dtype == bool and {*map(type, labels.ravel())} <= {bool, np.bool_}:
+            y = labels.astype(bool)  # of objects, as `fit` takes them
         return accuracy_score(y, predicted, sample_weight=sample_weight)
 
     @says_what_serves

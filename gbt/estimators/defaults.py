@@ -73,10 +73,14 @@ def chosen(asked: Mapping[str, Any], n_rows: int) -> dict[str, Any]:
 def _goes_unbiased(asked: Mapping[str, Any], n_rows: int) -> bool:
     """Say whether unbiased trees are possible, and the better ones for so many rows."""
     on_a_side = asked["min_samples_leaf"] or GUARDED["min_samples_leaf"]
-    directions = asked["monotone_constraints"]
-    of_columns = directions.values() if isinstance(directions, Mapping) else directions
-    is_constrained = directions is not None and any(of_columns)  # not measured with others
+    is_constrained = has_directions(asked["monotone_constraints"])  # not measured with others
     return 6 * on_a_side <= n_rows <= LARGEST_UNBIASED and not is_constrained
+
+
+def has_directions(asked: Any) -> bool:
+    """Say whether ``monotone_constraints`` constrain any column."""
+    of_columns = asked.values() if isinstance(asked, Mapping) else asked
+    return asked is not None and any(of_columns)
 
 
 def as_checked(splitter: str | Policy) -> Policy:

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils.validation import validate_data
 
-from gbt.estimators.defaults import as_checked
+from gbt.estimators.defaults import as_checked, has_directions
 from gbt.estimators.tables import ChecksTables
 from gbt.losses.by_name import as_loss
 from gbt.losses.own import OwnLoss
@@ -39,7 +39,7 @@ def refuse_what_needs_memory(estimator: ChecksTables, init_score: Any) -> None:
     loss = as_loss(estimator.loss)
     for name, is_other in (
         ("splitter", not searches_histograms(as_checked(estimator.splitter))),
-        ("monotone_constraints", estimator.monotone_constraints is not None),
+        ("monotone_constraints", has_directions(estimator.monotone_constraints)),
         ("max_leaves", estimator.max_leaves is not None),
         ("warm_start", bool(estimator.warm_start)),
         ("train_score", bool(estimator.train_score)),

@@ -11,7 +11,7 @@ from typing import Any
 LONGEST_SHOWN = 200  # characters
 _COMPLETE = (
     "Give the columns that the model was fitted on; those of pandas.get_dummies are completed by"
-    " X.reindex(columns=names, fill_value=0)"
+    " X.reindex(columns=model.feature_names_in_, fill_value=0)"
 )
 _SELECT = (
     "Select them, X[model.feature_names_in_] (of CatBoost feature_names_, of an Ensemble"
@@ -142,7 +142,8 @@ def refuse_other_columns(table: Any, feature_names: tuple[str, ...]) -> None:
         raise ValueError(f"X has the columns of the model in another order: {where}. {_SELECT}.")
     if are_named:
         raise ValueError(
-            f"X has other columns than the model: {where}. Rename them, or give an array."
+            f"X has other columns than the model: {where}. {_COMPLETE}. If only names differ,"
+            " rename the columns, or give an array."
         )
 
 

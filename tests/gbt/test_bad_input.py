@@ -99,6 +99,7 @@ TABLES = {
         pl.DataFrame({"place": [{"x": 1.0, "y": 2.0}] * 8}),
         rf"{NO_NUMBERS}'place' \(Struct\(.*\)\)\. Give each place of a list",
     ),
+    "bytes": (pl.DataFrame({"age": [b"1"] * 8}), rf"{NO_NUMBERS}'age' \(Binary\)"),
     "masked text": (np.ma.array(X.astype(str), mask=X > 3), r"column 0 \(<U"),
     "words": (beside_size(age=labels), rf"{NO_NUMBERS}'age' \(.*\)\. Categories are named in"),
 }
@@ -529,6 +530,9 @@ def test_booleans_among_objects_are_labels():
     assert model.classes_.dtype == bool
     np.testing.assert_array_equal(model.predict(X), same.predict(X))
     assert tree_inner(model, X + 0.1, given).values.shape == (X.shape[1],)
+    assert model.score(X, given) == same.score(X, given.astype(bool))
+    with pytest.raises(ValueError, match=r"[Mm]ix of"):
+        model.score(X, given.astype(str).astype(object))
 
 
 NO_COLUMN = "names 'z', which is no column of X; these are 'x0', 'x1'"

@@ -72,8 +72,8 @@ def over(found: Over) -> Markup:
         for j, text in enumerate(result.label_texts)
     ]
     head = [found.column, "rows", *(result.feature_names[k] for k in ranking)]
-    n_more = len(ranking) - N_OVER
-    which = f", {N_OVER} best" * (len(best) > N_OVER) + " and those that changed" * (n_more > 0)
+    which = f", {N_OVER} best" * (len(best) > N_OVER)
+    which += " and those that changed" * (len(ranking) > N_OVER)
     return table(f"Held-out gain by {found.column}, %{which}", head, rows)
 
 

@@ -44,10 +44,9 @@ CAN_BE_DATE = re.compile(r"(?=.*\d.*\d)[\w/.,: +-]{6,35}")
 LEFT_OUT = (
     "a column is left out if it has no name; if it holds dates, in whose place year, month,"
     " weekday, hour and days since the first are features unless --no-dates is given; if it holds"
-    " words that"
-    " stand in fewer than two rows on average; if it holds whole numbers, all different, that leave"
-    " no gap, or only rise or only fall from row to row; or if they are nearly all different and"
-    " its name has 'id', 'key' or 'index' in it"
+    " words that stand in fewer than two rows on average; if it holds whole numbers, all different,"
+    " that leave no gap, or only rise or only fall from row to row; or if they are nearly all"
+    " different and its name has 'id', 'key' or 'index' in it"
 )
 NO_NAME = re.compile(r"Unnamed: \d+(\.\d+)?|__index_level_\d+__")
 NAME_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")

@@ -120,7 +120,7 @@ def _import(
     )
     eta, reg_lambda = float(parameters["learning_rate"]), float(parameters["l2_leaf_reg"])
     G = nodes.gradients(eta, reg_lambda)
-    beside = ", and no counts beside weights of classes" * bool(parameters.get("class_weights"))
+    beside = ", nor counts of weighted classes" * bool(parameters.get("class_weights"))
     unknown: str | None = f"CatBoost does not keep it under {function}{beside}"
     if function == "RMSE":
         mean = Start(model.bias.item(), bool(parameters.get("boost_from_average")))

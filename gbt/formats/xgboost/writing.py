@@ -215,7 +215,7 @@ def _tree(ensemble: Ensemble, tree: Tree, arrays: dict[str, np.ndarray]) -> dict
         for i in np.flatnonzero(tree.level_sets.of_node[nodes] >= 0).tolist():
             levels = ensemble.categories[tree.feature[nodes[i]]] or ()
             goes_left = tree.level_sets.goes_left(nodes[i], len(levels))
-            # XGBoost refuses an empty set: in its place stands a code that no row has.
+            # XGBoost refuses an empty set: in its place stands a code that no training row has.
             with_set[i] = np.flatnonzero(~goes_left).tolist() or [len(levels)]
     sizes = [*map(len, with_set.values())]
     return {

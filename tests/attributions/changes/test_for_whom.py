@@ -64,6 +64,16 @@ def test_a_rule_has_the_digits_that_it_needs():
     assert [rule.replace("2013.5", "2013").replace("2018.5", "2018") for rule in rules] == [
         "year > 2018", "year <= 2013", "2013 < year <= 2018",
     ]  # fmt: skip
+    # The float32 of 0.3 is larger than 0.3.
+    x, close = rng.normal(size=3000), rng.choice([0.1, 0.3, 0.3006, 0.6], 3000)
+    X = pd.DataFrame({"dose": x, "x": close})
+    y = X["dose"] * (X["x"] > 0.3003) + 0.3 * rng.normal(size=3000)
+    model = GBTRegressor(30, random_state=0).fit(X[:1500], y[:1500])
+    frame = for_whom(model, X[1500:], y[1500:], "dose", columns="x", max_groups=2).to_frame()
+    [rule] = [rule for rule in frame.index if ">" in rule]
+    n = (X["x"][1500:] > 0.3003).sum() / 2  # of a random half
+    assert rule.removeprefix("x > ") in ("0.3003", "0.3002", "0.3004")
+    assert abs(frame.loc[rule, "n_rows"] - n) < 60
 
 
 @pytest.mark.parametrize(("is_up", "rule"), [(True, "age > "), (False, "age <= ")])

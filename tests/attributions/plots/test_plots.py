@@ -213,6 +213,8 @@ def test_one_row_in_one_line():
     assert_close([up.min(), up.max(), down.min()], [total - 78.0 + 3, total, total], 80.0)
     assert f"prediction {total:.4g} (base value 1)" in words
     assert any(word.startswith("x11") and word.endswith("+12") for word in words)
+    with pytest.raises(ValueError, match="kind='force' draws one row: say which"):
+        attribution.plot(kind="force")
     with pytest.raises(ValueError, match="kind='pie'; use 'waterfall' or 'force'"):
         attribution.plot(row=0, kind="pie")
 

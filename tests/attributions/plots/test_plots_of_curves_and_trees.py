@@ -91,6 +91,16 @@ def test_steps_and_distribution():
     assert_inside(written(display.figure_), display.figure_.bbox.extents)
 
 
+def test_a_column_without_cuts_is_drawn_where_its_rows_are():
+    years = {"quantiles": np.linspace(2010, 2024, 1001), "shares": np.array([0.9, 0.1])}
+    display = curve(cuts=np.empty(0), values=np.ones(1), **years).plot()
+    low, high = display.ax_.get_xlim()
+    assert 2009 < low < 2010.2 < 2023.8 < high < 2025
+    unknown = {"quantiles": None, "shares": np.array([0.0, 1.0])}
+    nothing = curve(cuts=np.empty(0), values=np.ones(1), **unknown)
+    assert not any("grey" in word for word in words_on(nothing.plot().figure_))
+
+
 def test_a_scale_is_shared_and_a_long_name_is_cut():
     named = curve(feature_name="n" * 200).plot().figure_
     assert_inside(written(named), named.bbox.extents)

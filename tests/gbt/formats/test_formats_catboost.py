@@ -90,7 +90,7 @@ def test_weights_that_are_whole_are_no_counts():
                 as_ensemble(model, X, target, (weight == 3) * 1.0)
     for model, reason in [
         (train(sample_weight=weight), "Rows may have been weighted"),
-        (train({"class_weights": [1, 2]}, 1), "no counts beside weights of classes"),
+        (train({"class_weights": [1, 2]}, 1), "nor counts of weighted classes"),
         (train({"scale_pos_weight": 2}, 1), "does not keep it under Logloss"),
     ]:
         assert as_ensemble(model).statistics == set()

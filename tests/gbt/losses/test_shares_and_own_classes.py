@@ -196,6 +196,9 @@ def test_what_such_a_loss_may_not_return_is_refused():
         model.predict(X)
     with pytest.raises(ValueError, match=r"gradient_hessian of OfOtherShape .*\(120, 3\)"):
         GreedyClassifier(loss=OfOtherShape()).fit(X, LABELS[3])
+    nan = {"gradient_hessian": lambda self, y, f: (f + np.nan, f)}
+    with pytest.raises(ValueError, match=r"of Nothing .*\(120,\); got nan among them"):
+        GreedyClassifier(loss=type("Nothing", (OwnLogistic,), nan)()).fit(X, LABELS[2])
     with pytest.raises(ValueError, match=r"OfGradients .* the pair \(gradient, hessian\); got a n"):
         GreedyClassifier(loss=OfGradients()).fit(X, LABELS[2])
     for loss in ("poisson", "half_logistic", CrossEntropy(), OwnLogistic):

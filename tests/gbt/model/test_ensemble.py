@@ -88,7 +88,7 @@ def test_other_columns_are_refused_where_both_have_names():
     with pytest.raises(ValueError, match="columns of the model in another order"):
         of_array.raw_predict(pd.DataFrame(X, columns=["x1", "x0"]))
     for names, words in (
-        (["bmi", "age"], "column 1 is 'age' instead of 'bp'"),
+        (["bmi", "age"], r"column 1 is 'age' instead of 'bp'\. Give .*reindex.* If only names"),
         (["x1", "x0"], "column 0 is 'x1' instead of 'bmi'"),
         (["bp", "bmi"], r"another order: column 0 is 'bp' .* X\[model.feature_names_in_\]"),
     ):
