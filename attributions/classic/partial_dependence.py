@@ -53,7 +53,7 @@ BEYOND_ALL_SETS = 2.0**31  # no column has so many levels
 
 
 def partial_dependence(
-    model: Any, feature: Any, X: Any = None, *, cover: str = "hessian"
+    model: Any, feature: Any, X: Any = None, *, cover: str | None = None
 ) -> FeatureCurve:
     """Return the mean raw prediction as a function of one feature, exactly.
 
@@ -67,7 +67,7 @@ def partial_dependence(
     X : array of shape (n, p), optional
         Rows over which the mean is taken, and from which the feature's distribution comes. Without
         them the children of a node are weighted by their covers.
-    cover : {"hessian", "count"}
+    cover : {None, "hessian", "count"}
         As for `tree_shap`; not used with X. scikit-learn's ``method="recursion"`` weights by what
         is "count" here for histogram trees, and for its other trees by "hessian", which for them is
         the weight of the rows.
@@ -127,7 +127,7 @@ def _children(ensemble: Ensemble) -> tuple[np.ndarray, np.ndarray]:
     return root + ensemble.left, root + ensemble.right
 
 
-def _shares_of_cover(ensemble: Ensemble, k: int, cover: str) -> np.ndarray:
+def _shares_of_cover(ensemble: Ensemble, k: int, cover: str | None) -> np.ndarray:
     """Return for every node the product of the shares of its path's edges, splits on k left out.
 
     A child of a node without cover has share 0.

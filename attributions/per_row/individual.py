@@ -277,11 +277,14 @@ class FunctionAttribution:
         return values
 
 
-def node_cover(ensemble: Ensemble, cover: str) -> np.ndarray:
+def node_cover(ensemble: Ensemble, cover: str | None) -> np.ndarray:
     """Return what every node weighed in training, (n_nodes,).
 
-    ``cover`` says by which: "hessian" for its sum, "count" for the number of rows.
+    ``cover`` says by which: "hessian" for its sum, "count" for the number of rows. None is by
+    hessians, or by rows where the model has no hessians but these.
     """
+    if cover is None:
+        cover = "count" if ensemble.statistics & {"hessians", "counts"} == {"counts"} else "hessian"
     covers = {"hessian": ensemble.sum_hessian, "count": ensemble.n_samples}
     if not (isinstance(cover, str) and cover in covers):
         raise ValueError(f"Nodes are weighed by 'hessian' or by 'count'; got {shown(cover)}.")

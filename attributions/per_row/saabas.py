@@ -22,13 +22,13 @@ class Saabas:
 
     credits_splits_only = True
 
-    def __init__(self, weights: str = "hessian"):
+    def __init__(self, weights: str | None = None):
         self.weights = weights
 
     @property
     def name(self) -> str:
         """The name of the method, with its option unless that is the default."""
-        return "saabas" if self.weights == "hessian" else f"saabas(weights={self.weights!r})"
+        return f"saabas(weights={self.weights!r})" if self.weights == "count" else "saabas"
 
     def bind(self, ensemble: Ensemble) -> PathChanges:
         """Average the leaves below every node.
@@ -45,7 +45,7 @@ def saabas(
     model: Any,
     X: Any,
     *,
-    weights: str = "hessian",
+    weights: str | None = None,
     columns: str = "given",
     n_jobs: int | None = None,
 ) -> LocalAttribution:
@@ -57,9 +57,10 @@ def saabas(
     ----------
     model, X, columns, n_jobs
         As for `predecomp`.
-    weights : {"hessian", "count"}
+    weights : {None, "hessian", "count"}
         What a leaf weighs in the mean: its hessian sum (the paper's alternative definition), or its
-        number of training rows (vanilla Saabas). They differ for the logistic loss.
+        number of training rows (vanilla Saabas). They differ for the logistic loss. None is the
+        first that the model has.
 
     Returns
     -------

@@ -40,7 +40,7 @@ class TreeShap:
 
     credits_splits_only = True
 
-    def __init__(self, background: Any = None, cover: str = "hessian") -> None:
+    def __init__(self, background: Any = None, cover: str | None = None) -> None:
         self.background = background
         self.cover = cover
 
@@ -51,7 +51,7 @@ class TreeShap:
             is_sparse = issparse(self.background)  # which has no len
             n_rows = self.background.shape[0] if is_sparse else len(self.background)
             return f"tree_shap(background of {n_rows} rows)"
-        return "tree_shap" if self.cover == "hessian" else f"tree_shap(cover={self.cover!r})"
+        return f"tree_shap(cover={self.cover!r})" if self.cover == "count" else "tree_shap"
 
     def bind(self, ensemble: Ensemble) -> "BoundTreeShap":
         """Describe the games that the trees play."""
@@ -210,7 +210,7 @@ def tree_shap(
     X: Any,
     *,
     background: Any = None,
-    cover: str = "hessian",
+    cover: str | None = None,
     columns: str = "given",
     n_jobs: int | None = None,
 ) -> LocalAttribution:
@@ -227,9 +227,10 @@ def tree_shap(
         Rows from which unknown features take their values (interventional TreeSHAP; the result is
         the mean over them, the cost proportional to their number). Without it, unknown features
         are averaged over along the tree (path-dependent TreeSHAP).
-    cover : {"hessian", "count"}
+    cover : {None, "hessian", "count"}
         What weighs the children of a node in path-dependent TreeSHAP: sums of hessians, as in
-        XGBoost, or numbers of training rows, as in LightGBM. Not used with a background.
+        XGBoost, or numbers of training rows, as in LightGBM; None is the first that the model has.
+        Not used with a background.
 
     Returns
     -------

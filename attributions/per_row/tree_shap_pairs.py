@@ -27,7 +27,12 @@ NUMBERS_AT_ONCE = 2**21  # of a block of rows, p^2 each: 16 MB a thread
 
 
 def tree_shap_pairs(
-    model: Any, X: Any, *, cover: str = "hessian", columns: str = "given", n_jobs: int | None = None
+    model: Any,
+    X: Any,
+    *,
+    cover: str | None = None,
+    columns: str = "given",
+    n_jobs: int | None = None,
 ) -> LocalPairAttribution:
     """Divide the Shapley values of rows among pairs of features.
 

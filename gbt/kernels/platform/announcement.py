@@ -74,7 +74,7 @@ class Announcer(event.Listener):
             if self.announces and not self.counts:
                 logging.getLogger("gbt").warning(
                     "gbt compiles its kernels, once for this version of the package; a first fit"
-                    " takes some fifteen seconds longer for it."
+                    " takes some fifteen seconds longer for it, other first calls a few."
                 )
         if self.counts and self.depth == 0:
             self.known |= called_by(kernel)

@@ -13,7 +13,15 @@ from sklearn.ensemble import (
 from sklearn.linear_model import LinearRegression
 from sklearn.tree import DecisionTreeRegressor
 
-from attributions import permutation, predecomp, saabas, total_gain, tree_inner, tree_shap
+from attributions import (
+    permutation,
+    predecomp,
+    saabas,
+    total_gain,
+    tree_inner,
+    tree_shap,
+    tree_shap_pairs,
+)
 from gbt.formats import as_ensemble
 from tests.asserts import assert_close, assert_same
 from tests.gbt.formats.read_models import fitted, imported, table
@@ -39,17 +47,17 @@ def test_infinity_is_a_number_where_missing_values_are_split_off(dtype):
 def test_what_needs_no_gradients_works_where_they_are_lost():
     model, X, y, *_ = fitted("sklearn two, boosting")
     ensemble = imported("sklearn two, boosting")
-    tree_shap(model, X[:5], cover="count")
-    saabas(model, X[:5], weights="count")
+    for explain, by_count in (
+        (tree_shap, {"cover": "count"}),
+        (saabas, {"weights": "count"}),
+        (tree_shap_pairs, {"cover": "count"}),
+    ):  # which is the default where a model has no hessians
+        assert_same(explain(model, X[:5]).values, explain(model, X[:5], **by_count).values)
     permutation(model, X, y, n_repeats=1, random_state=0)
     tree_inner(ensemble, X, y, ifa=_no_moves)
     for explain, message in [
         (
-            lambda: tree_shap(model, X[:5]),
-            r"weighed by 'hessian'.*{}.*Weigh them by 'count' .*, or .*X=X_train",
-        ),
-        (
-            lambda: saabas(model, X[:5]),
+            lambda: tree_shap(model, X[:5], cover="hessian"),
             r"weighed by 'hessian'.*{}.*Weigh them by 'count' .*, or .*X=X_train",
         ),
         (lambda: predecomp(model, X[:5]), r"predecomp needs the values .*has counts.*{}.*X=X_tra"),
