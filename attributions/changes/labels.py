@@ -54,9 +54,9 @@ def _are_equal(name: Any, wanted: Any) -> bool:
 
 def find_label(wanted: Any, names: tuple[Any, ...], role: str) -> int:
     """Return the number of a label, given itself or as it is shown; name those that exist."""
-    for are_same in (_are_equal, lambda name, asked: label_text(name) == label_text(asked)):
-        for number, name in enumerate(names):
-            if are_same(name, wanted):
-                return number
+    equal = [j for j, name in enumerate(names) if _are_equal(name, wanted)]
+    alike = [j for j, name in enumerate(names) if label_text(name) == label_text(wanted)]
+    if found := equal or alike:
+        return found[0]
     some = first_of([*map(label_text, names)], SHOWN)
     raise ValueError(f"{role}={wanted!r} is not there; the labels are {some}.")

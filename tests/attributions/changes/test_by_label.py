@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from scipy.stats import t as student
 
-from attributions import GlobalAttribution, held_out_gain
+from attributions import GlobalAttribution, held_out_gain, loss_change
 from attributions.changes import worth
 from gbt import GBTClassifier
 from tests.asserts import assert_close, assert_same, peer
@@ -147,11 +147,12 @@ def test_a_small_label_is_worth_as_much_as_a_large_one():
 def test_rows_that_no_piece_needs_do_not_count_as_draws(model, monkeypatch):
     X, y = rows(1640, np.random.default_rng(16))
     by = np.repeat([0, 1], [40, 1600])
-    errors = []
+    errors, sets = [], ((X[:40], y[:40]), (X[40:], y[40:]))
     for most in (4, 40):  # pieces
         monkeypatch.setattr(worth, "MOST_PIECES", most)
-        errors.append(held_out_gain(model, X, y, by=by).changes().standard_error[0, 0])
-    np.testing.assert_allclose(errors[0], errors[1], rtol=0.25)
+        of_labels = held_out_gain(model, X, y, by=by).changes().standard_error[0, 0]
+        errors.append([of_labels, *loss_change(model, *sets).changes.standard_error[0, :4]])
+    np.testing.assert_allclose(*errors, rtol=0.25)
 
 
 def test_groups_may_be_longer_than_a_piece(model):
@@ -172,14 +173,11 @@ def test_labels_without_anything_to_tell_under_a_loss_of_rows_together_are_not_j
     has_event = rng.random(300) < 0.6
     cox = GreedyRegressor(10, loss="cox").fit(X[:100], np.where(has_event, time, -time)[:100])
     has_event[200:] = False
-    result = held_out_gain(cox, X[100:], np.where(has_event, time, -time)[100:], by=X[100:, 3] > 9)
-    assert result.is_judged.all()
     by = np.repeat(["before", "after"], 100)
     result = held_out_gain(cox, X[100:], np.where(has_event, time, -time)[100:], by=by)
-    assert dict(zip(result.labels, result.is_judged, strict=True)) == {
-        "before": True,
-        "after": False,
-    }
+    assert result.labels == ("after", "before")
+    assert result.is_judged.tolist() == [False, True]
+    assert "nothing to compare" in repr(result)
     assert np.isnan(result.changes("before").p_values()).all()
 
 
@@ -245,6 +243,7 @@ def test_labels_of_all_kinds(model, by, labels, is_ordered):
     assert result.changes(result.labels[0]).values.shape == (1, P)
     assert result.changes(result.label_texts[1]).values.shape == (1, P)
     assert [result[label] for label in labels] == list(result.results)
+    assert len(set(result.label_texts)) == 2
 
 
 def test_labels_of_few_rows_are_listed(model):

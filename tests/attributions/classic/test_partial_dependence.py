@@ -164,6 +164,7 @@ def test_sparse_rows_are_those_of_the_array():
     found, expected = (partial_dependence(model, 0, rows) for rows in (csr_array(X), X))
     assert_same(found.values, expected.values)
     assert_same(found.shares, expected.shares)
+    assert_same(expected.quantiles[[0, 500, -1]], np.sort(X[:, 0])[[0, (len(X) - 1) // 2, -1]])
 
 
 def test_what_is_refused():

@@ -129,6 +129,12 @@ def test_what_there_is_not_is_not_drawn_and_levels_are_rows():
     many = of_levels | {"levels": tuple(map(str, range(40))), "shares": shares}
     display = curve(**many, values=np.arange(40.0)).plot()
     assert_same(display.lines_[0].get_xdata(), np.arange(10.0, 40.0))  # the commonest
+    assert "(30 of 40 levels)" in " ".join(words_on(display.figure_))
+    [bars] = display.ax_.collections
+    assert bars.get_segments()[0][0][0] == 10.0  # bars begin at the least that is shown
+    two = {"values": np.eye(3)[:, :2], "missing": np.zeros(2), "output_names": ("yes", "no")}
+    axes = curve(**of_levels, **two).plot().ax_
+    assert axes.get_legend().get_window_extent().x0 > axes.get_window_extent().x1
 
 
 def test_of_models():

@@ -13,15 +13,7 @@ from sklearn.ensemble import (
 from sklearn.linear_model import LinearRegression
 from sklearn.tree import DecisionTreeRegressor
 
-from attributions import (
-    permutation,
-    predecomp,
-    saabas,
-    total_gain,
-    tree_inner,
-    tree_shap,
-    tree_shap_pairs,
-)
+from attributions import permutation, predecomp, saabas, total_gain, tree_inner, tree_shap
 from gbt.formats import as_ensemble
 from tests.asserts import assert_close, assert_same
 from tests.gbt.formats.read_models import fitted, imported, table
@@ -47,11 +39,8 @@ def test_infinity_is_a_number_where_missing_values_are_split_off(dtype):
 def test_what_needs_no_gradients_works_where_they_are_lost():
     model, X, y, *_ = fitted("sklearn two, boosting")
     ensemble = imported("sklearn two, boosting")
-    for explain, by_count in (
-        (tree_shap, {"cover": "count"}),
-        (saabas, {"weights": "count"}),
-        (tree_shap_pairs, {"cover": "count"}),
-    ):  # which is the default where a model has no hessians
+    # By default children are weighed by rows where a model has no hessians.
+    for explain, by_count in ((tree_shap, {"cover": "count"}), (saabas, {"weights": "count"})):
         assert_same(explain(model, X[:5]).values, explain(model, X[:5], **by_count).values)
     permutation(model, X, y, n_repeats=1, random_state=0)
     tree_inner(ensemble, X, y, ifa=_no_moves)
