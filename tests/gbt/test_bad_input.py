@@ -483,7 +483,7 @@ def test_a_column_that_is_missing_or_added_is_named(estimator, frame):
     lacking, more = frame.drop(columns=first), frame.assign(extra="a").rename(columns=str)
     for read in (model.ensemble_.raw_predict, lambda X: tree_inner(model, X, target)):
         n = frame.shape[1]
-        with refused(f"X has {n - 1} columns; the model needs {n}. Missing: '{first}'"):
+        with refused(f"X has {n - 1} columns; the model needs {n}. Missing: '{first}'. Give"):
             read(lacking)
         with refused(f"X has {n + 1} columns; the model needs {n}. Not of the model: 'extra'"):
             read(more)

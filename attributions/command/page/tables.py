@@ -72,8 +72,7 @@ def over(found: Over) -> Markup:
         for j, text in enumerate(result.label_texts)
     ]
     head = [found.column, "rows", *(result.feature_names[k] for k in ranking)]
-    which = f", {N_OVER} best" * (len(best) > N_OVER)
-    which += " and those that changed" * (len(ranking) > N_OVER)
+    which = f", {len(ranking)} of {len(best)} features" * (len(ranking) < len(best))
     return table(f"Held-out gain by {found.column}, %{which}", head, rows)
 
 

@@ -6,6 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from attributions.command.page import tables
+
 
 @pytest.fixture(scope="module")
 def sales(tmp_path_factory):
@@ -21,7 +23,8 @@ def sales(tmp_path_factory):
     return path
 
 
-def test_what_changed_is_said_and_drawn(sales, run):
+def test_what_changed_is_said_and_drawn(sales, run, monkeypatch):
+    monkeypatch.setattr(tables, "N_OVER", 1)
     page = sales.with_suffix(".html")
     asked = ["--data", sales, "--target", "y", "--report", page]
     said = run(*asked, "--time", "day", "--by", "region").said
@@ -38,6 +41,7 @@ def test_what_changed_is_said_and_drawn(sales, run):
     html = page.read_text()
     assert html.count(" *</td>") == len(changed) + 1  # and one by region
     assert html.count('aria-label="Loss saved a row.') == 2
+    assert re.search("Held-out gain by region, %, 1 of [4-9] features", html)
     assert not re.search(r">-0\.0+( \*)?<", html)
 
 
