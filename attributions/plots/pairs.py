@@ -6,7 +6,7 @@ import numpy as np
 
 from attributions.methods import facts_of
 from attributions.plots.captions import share
-from attributions.plots.colors import BLUE, VERMILION
+from attributions.plots.colors import BLUE, INK, VERMILION
 from attributions.plots.sheet import ROW_HEIGHT, Display, Paper, Sheet, as_max_display, tick_size
 
 WORTH_A_SQUARE = 0.02  # of the largest: smaller squares are hardly seen
@@ -15,14 +15,14 @@ SQUARE = 0.8  # the side of the largest, of the distance between rows
 
 
 class PairsDisplay(Display):
-    """What the features in rows earned below splits on the features in columns.
+    """What the features in rows earned below splits on those in columns, or do with these.
 
-    The area of a square is the size of its value; blue helped, vermilion hurt. Features without a
-    square that can be seen are left out.
+    The area of a square is the size of its value; blue helped, vermilion hurt, and grey is the mean
+    size of an effect. Features without a square that can be seen are left out.
 
     Parameters
     ----------
-    attribution : PairAttribution
+    attribution : PairAttribution or LocalPairAttribution
     max_display : int or None
         How many features to show at most, those of the largest squares; None for all.
 
@@ -37,19 +37,25 @@ class PairsDisplay(Display):
 
     def _draw(self, paper: Paper) -> Sheet:
         result, names = self.attribution, self.attribution.feature_names
-        matrix = result.matrix()
+        facts, is_of_rows = facts_of(result.method), hasattr(result, "base_values")
+        over = f"{len(result.values) if is_of_rows else result.n_samples:,} rows"
+        if is_of_rows:
+            matrix, colors = result.importance(), (INK, INK)
+            told = f"together with (diagonal: alone)\narea: mean |{facts.unit_of_row}|, {over}"
+        else:
+            matrix, colors = result.matrix(), (VERMILION, BLUE)
+            told = (
+                f"below splits on (diagonal: below no other)\nblue: helped, vermilion: hurt; area:"
+                f" {facts.unit}, sum over {over}"
+            )
         size = np.abs(matrix)
         largest = size.max(initial=0)
         of_feature = np.maximum(size.max(axis=0), size.max(axis=1))
         shown = np.argsort(-of_feature, kind="stable")[: self.max_display]
         shown = shown[of_feature[shown] >= WORTH_A_SQUARE * largest]
-        facts = facts_of(result.method)
         sheet = Sheet(paper, facts.seen, [names[k] for k in shown], (6.4, 2.8), len(shown))
         sheet.more = share(1, len(names))
-        sheet.caption(
-            f"below splits on (diagonal: below no other)\nblue: helped, vermilion: hurt; area:"
-            f" {facts.unit}, sum over {result.n_samples:,} rows"
-        )
+        sheet.caption(told)
         self._name_columns(sheet, shown, tick_size())
         sheet.lay_out()
         n_shown, fontsize = sheet.rows_that_fit(len(shown))
@@ -57,13 +63,14 @@ class PairsDisplay(Display):
         across *= 72 / sheet.figure.dpi / fontsize / ROW_HEIGHT
         shown = shown[: max(1, min(n_shown, int(across)))]
         table = matrix[np.ix_(shown, shown)]
+        table = np.tril(table) if is_of_rows else table  # both halves stand in either place
         table[np.abs(table) < WORTH_A_SQUARE * largest] = 0
         rows, columns = np.nonzero(table)
         values = table[rows, columns]
         cell = min(sheet.ax.get_window_extent().size) / len(shown) * 72 / sheet.figure.dpi
         areas = (SQUARE * cell) ** 2 * np.abs(values) / (largest or 1.0)
-        colors = [sheet.drawn_in(BLUE if value > 0 else VERMILION) for value in values]
-        self.squares_ = sheet.ax.scatter(columns, rows, areas, colors, marker="s", linewidths=0)
+        drawn = [sheet.drawn_in(colors[int(value > 0)]) for value in values]
+        self.squares_ = sheet.ax.scatter(columns, rows, areas, drawn, marker="s", linewidths=0)
         sheet.say_if_nothing(table)
         sheet.name_rows(names, shown, fontsize)
         self._name_columns(sheet, shown, fontsize)

@@ -20,8 +20,27 @@ from attributions.results.per_row import check_shape
 N_SHOWN = 10  # pairs in the text of a result
 
 
+class DrawnAsSquares(tables.ShownAsTable):
+    """A result of pairs."""
+
+    def plot(
+        self,
+        *,
+        max_display: int | None = 10,
+        ax: Any = None,
+        title: Any = None,
+        figsize: Any = None,
+    ) -> PairsDisplay:
+        """Draw pairs as squares; those too small to be seen are left out.
+
+        Blue helped and vermilion hurt; the numbers of `LocalPairAttribution.importance` are grey.
+        Parameters are those of `GlobalAttribution.plot`. The display has ``squares_``.
+        """
+        return PairsDisplay(self, max_display=max_display).plot(ax, title=title, figsize=figsize)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class PairAttribution(tables.ShownAsTable):
+class PairAttribution(DrawnAsSquares):
     """One number per pair of features, with its standard error.
 
     Parameters
@@ -105,20 +124,6 @@ class PairAttribution(tables.ShownAsTable):
             columns["standard_error"] = self.standard_error
         return pandas.DataFrame(columns).iloc[self.ranking()].reset_index(drop=True)
 
-    def plot(
-        self,
-        *,
-        max_display: int | None = 10,
-        ax: Any = None,
-        title: Any = None,
-        figsize: Any = None,
-    ) -> PairsDisplay:
-        """Draw pairs as squares, blue for help, vermilion for harm; those too small are left out.
-
-        Parameters are those of `GlobalAttribution.plot`. The display has ``squares_``.
-        """
-        return PairsDisplay(self, max_display=max_display).plot(ax, title=title, figsize=figsize)
-
     def _names(self, side: int) -> np.ndarray:
         """Return the names of the first or the second features; None where both are the same."""
         names = np.array([*self.feature_names, None], dtype=object)
@@ -129,7 +134,7 @@ class PairAttribution(tables.ShownAsTable):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LocalPairAttribution(tables.ShownAsTable):
+class LocalPairAttribution(DrawnAsSquares):
     """A symmetric matrix of numbers per row, which adds up to the prediction.
 
     Parameters

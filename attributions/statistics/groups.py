@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from attributions.inputs import warn_caller
-from gbt.tables.table import is_missing
+from gbt.tables.cells import is_missing
 
 ENOUGH_GROUPS = 30  # for the normal tail; with 30, Student's p of 2.0 errors is 0.027, not 0.023
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
-from sklearn.utils.validation import assert_all_finite, column_or_1d, validate_data
+from sklearn.utils.validation import column_or_1d, validate_data
 
 from gbt.estimators.named_parameters import NamedParameters
 from gbt.estimators.parameters import SharedParameters
@@ -18,8 +18,15 @@ from gbt.parallel.chunks import in_memory, is_in_chunks
 from gbt.tables.categories import Categories, EncodedRows, encode, learn
 from gbt.tables.names import refuse_other_columns
 from gbt.tables.sparse_rows import SparseRows
-from gbt.tables.table import Table, refuse_infinities, refuse_other_targets
-from gbt.tables.targets import as_column, as_init_score, as_pairs, as_weight, warn_of_other_order
+from gbt.tables.table import Table, refuse_infinities
+from gbt.tables.targets import (
+    as_column,
+    as_init_score,
+    as_pairs,
+    as_weight,
+    refuse_other_targets,
+    warn_of_other_order,
+)
 from gbt.training.distributed.table import SharedRows
 from gbt.training.evaluation import EvalSet, refuse_other_eval_sets
 
@@ -112,7 +119,6 @@ class ChecksTables(SharedParameters, NamedParameters):
                 X.refuse_divided(y[:, 1])
         else:
             y = column_or_1d(y, warn=True)
-            assert_all_finite(y, input_name="y")
             if len(y) != len(X):
                 raise ValueError(f"y has {len(y)} rows and X has {len(X)}.")
         return X, y, as_weight(sample_weight, len(X))

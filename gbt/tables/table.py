@@ -12,12 +12,9 @@ number that it spells, of a masked entry what lies under the mask. So columns of
 refused, by name, and entries under a mask are missing values.
 """
 
-import datetime
 import os
-from collections.abc import Iterable
 from functools import cached_property
 from itertools import compress
-from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -25,6 +22,13 @@ from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 from sklearn.utils import check_array
 
+from gbt.tables.cells import (
+    ADVICE,
+    first_other_value,
+    is_missing,
+    kind_of_dtype,
+    kind_of_value,
+)
 from gbt.tables.names import (
     column_names,
     first_ten,
@@ -35,29 +39,9 @@ from gbt.tables.names import (
 )
 from gbt.tables.sparse_rows import SparseRows
 
-# How the names of dtypes that are not numbers begin in NumPy, pandas, pyarrow and polars.
-_NOT_NUMBERS = {
-    "category": ("category", "categorical", "enum", "dictionary", "interval"),
-    "list": ("list", "array(", "fixed_size_list", "struct"),  # before "str"
-    "text": ("str", "large_str", "utf8", "<U", ">U", "|S", "binary", "large_binary"),  # not ">u4"
-    "date": ("date", "time", "duration", "period"),
-    "sparse": ("sparse",),
-}
 # Where a column of 100,000 whole numbers has as many, 1.2 ms instead of 6 find the distinct ones
 # without sorting; 2.4 where the largest is 8 times that, and 5 where it is 16 times that.
 MOST_NUMBERS_PER_ROW = 8
-_NOTHING_IN_PANDAS = ("NAType", "NaTType")  # types of missing values, told without pandas
-_ADVICE = {
-    "category": "Categories are named in categorical_features when the model is fitted, or found by"
-    " its default, 'from_dtype'.",
-    "text": "Text that spells numbers becomes numbers by astype(float) or pandas.to_numeric.",
-    "date": "Turn dates into numbers that mean something, such as days since an event.",
-    "sparse": "Make sparse columns dense, with X.sparse.to_dense(), or give the matrix"
-    " X.sparse.to_coo().",
-    "list": "Give each place of a list a column of its own.",
-    "other": "A missing value is nan or None; astype('Float64') takes NA among numbers. Any"
-    " other cell given as argument must be a string or a number.",
-}
 
 
 class Table:
@@ -98,15 +82,15 @@ class Table:
 
     @cached_property
     def not_numbers(self) -> dict[int, tuple[str, str]]:
-        """Which columns hold what is no number: its kind, a key of ``_ADVICE``, and its name."""
+        """Which columns hold what is no number: its kind, a key of ``ADVICE``, and its name."""
         found = {}
         for k, dtype in enumerate(self._dtypes()):
-            kind, shown = _kind_of_dtype(dtype), dtype
+            kind, shown = kind_of_dtype(dtype), dtype
             if dtype.lower() == "object":
                 values = list(self.column(k))
-                if (row := _first_other_value(values)) is not None:
+                if (row := first_other_value(values)) is not None:
                     value = values[row]
-                    kind, shown = _kind_of_value(value), f"object, {value!r} in row {row}"
+                    kind, shown = kind_of_value(value), f"object, {value!r} in row {row}"
             if kind is not None:
                 found[k] = kind, shown
         return found
@@ -199,14 +183,14 @@ class Table:
         for k, (kind, shown) in self.not_numbers.items():
             if kind == "category" and categories_are_numbers:
                 distinct, _ = self.values(k)
-                if (row := _first_other_value(distinct)) is None:
+                if (row := first_other_value(distinct)) is None:
                     continue
-                kind, shown = _kind_of_value(distinct[row]), f"{shown} of {distinct[row]!r}"
+                kind, shown = kind_of_value(distinct[row]), f"{shown} of {distinct[row]!r}"
             label = f"column {k}" if labels is None else repr(labels[k])
             refused.append(f"{label} ({shown})")
             kinds += ["category", "text"] if kind == "text" else [kind]
         if refused:
-            advice = " ".join(text for kind, text in _ADVICE.items() if kind in kinds)
+            advice = " ".join(text for kind, text in ADVICE.items() if kind in kinds)
             error = TypeError if "other" in kinds else ValueError  # as NumPy would raise
             raise error(f"X has columns that are not numbers: {first_ten(refused)}. {advice}")
 
@@ -304,68 +288,6 @@ def refuse_infinities(
             )
 
 
-def _kind_of_dtype(dtype: str) -> str | None:
-    for kind, beginnings in _NOT_NUMBERS.items():
-        if dtype.startswith(beginnings) or dtype.lower().startswith(beginnings):
-            return kind
-    return None
-
-
-def _kind_of_value(value: Any) -> str:
-    if isinstance(value, str | bytes):
-        return "text"
-    if isinstance(value, datetime.date | datetime.timedelta | np.datetime64 | np.timedelta64):
-        return "date"
-    return "other"
-
-
-def _first_other_value(values: Iterable) -> int | None:
-    """Return the position of the first value that is neither a number nor None.
-
-    pandas' missing values among objects, which NumPy cannot turn into numbers, are such a value if
-    there is no other.
-    """
-    of_nothing = None
-    for row, value in enumerate(values):
-        if value is None or isinstance(value, Number | np.bool_):
-            continue
-        if type(value).__name__ not in _NOTHING_IN_PANDAS:
-            return row
-        of_nothing = row if of_nothing is None else of_nothing
-    return of_nothing
-
-
-def refuse_other_targets(y: Any, name: str = "y", *, may_be_text: bool = False) -> None:
-    """Raise ValueError if there is not one value a row: dates, text, a mask, nan or NA in objects.
-
-    Labels ``may_be_text``.
-    """
-    if isinstance(y, np.ma.MaskedArray) and np.ma.getmaskarray(y).any():
-        row = int(np.argwhere(np.ma.getmaskarray(y))[0, 0])
-        raise ValueError(f"{name} is masked in row {row}. Leave out the rows without a value.")
-    values = np.asarray(y)
-    if values.dtype.names is not None:
-        raise ValueError(
-            f"{name} has the fields {', '.join(values.dtype.names)}, as times of events have, which"
-            " GBTRegressor takes with loss='cox' or 'aft'; else it must be one column."
-        )
-    kind, shown = _kind_of_dtype(str(values.dtype)), str(values.dtype)
-    if values.dtype.kind == "O" and values.ndim == 1:
-        for row, value in enumerate(values):
-            found = _kind_of_value(value)
-            if found == "other" and value is not None and is_missing(value):
-                raise ValueError(
-                    f"{name} is {value} in row {row}. Leave out the rows without a value."
-                )
-            if found == "date" or (found == "text" and not may_be_text):
-                kind, shown = found, f"{value!r} in row {row}"
-                break
-    if kind == "date":
-        raise ValueError(f"{name} holds dates ({shown}). {_ADVICE['date']}")
-    if kind == "text" and not may_be_text:
-        raise ValueError(f"{name} must be numbers, and holds text ({shown}). {_ADVICE['text']}")
-
-
 def _intervals_as_words(values: list[Any]) -> list[Any]:
     """Return the intervals of ``pandas.cut`` as words, such as "(0.5, 2.0]"; others as they are."""
     return [str(value) if type(value).__name__ == "Interval" else value for value in values]
@@ -391,10 +313,3 @@ def _distinct_numbers(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         known = known[:-1]
         place[place == len(known)] = -1
     return known, place
-
-
-def is_missing(value: Any) -> bool:
-    """Say whether a value is None, nan or pandas' NA or NaT."""
-    if isinstance(value, str):
-        return False
-    return value is None or type(value).__name__ in _NOTHING_IN_PANDAS or bool(value != value)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_array, column_or_1d
 
-from gbt.tables.table import refuse_other_targets
+from gbt.tables.cells import ADVICE, is_missing, kind_of_dtype, kind_of_value
 
 
 def as_column(y: Any) -> Any:
@@ -20,6 +20,41 @@ def as_column(y: Any) -> Any:
     """
     is_column = getattr(y, "shape", ())[1:] == (1,)
     return column_or_1d(y, warn=True) if is_column else y
+
+
+def refuse_other_targets(y: Any, name: str = "y", *, may_be_text: bool = False) -> None:
+    """Raise ValueError if there is not one value a row: dates, text, a mask, nan, infinity or NA.
+
+    Labels ``may_be_text``.
+    """
+    values, is_masked = np.asarray(y), isinstance(y, np.ma.MaskedArray)
+    without = np.ma.getmaskarray(y) if is_masked else np.False_
+    if not is_masked and values.dtype.kind == "f":
+        without = ~np.isfinite(values)
+    if without.any():
+        row, value = np.argwhere(np.atleast_1d(without))[0, 0], values[without].flat[0]
+        what = "masked" if is_masked else value
+        raise ValueError(f"{name} is {what} in row {row}. Leave out the rows without a value.")
+    if values.dtype.names is not None:
+        raise ValueError(
+            f"{name} has the fields {', '.join(values.dtype.names)}, as times of events have, which"
+            " GBTRegressor takes with loss='cox' or 'aft'; else it must be one column."
+        )
+    kind, shown = kind_of_dtype(str(values.dtype)), str(values.dtype)
+    if values.dtype.kind == "O" and values.ndim == 1:
+        for row, value in enumerate(values):
+            found = kind_of_value(value)
+            if found == "other" and value is not None and is_missing(value):
+                raise ValueError(
+                    f"{name} is {value} in row {row}. Leave out the rows without a value."
+                )
+            if found == "date" or (found == "text" and not may_be_text):
+                kind, shown = found, f"{value!r} in row {row}"
+                break
+    if kind == "date":
+        raise ValueError(f"{name} holds dates ({shown}). {ADVICE['date']}")
+    if kind == "text" and not may_be_text:
+        raise ValueError(f"{name} must be numbers, and holds text ({shown}). {ADVICE['text']}")
 
 
 def warn_of_other_order(X: Any, y: Any, stacklevel: int, name: str = "y") -> None:
@@ -109,11 +144,6 @@ def as_target(model: Any, ensemble: Any, y: Any, n_rows: int) -> np.ndarray:
             return is_class.T.astype(np.float64)
         return is_class.argmax(axis=0).astype(np.float64)
     y = y.astype(np.float64)
-    if not np.isfinite(y).all():
-        raise ValueError(
-            f"y holds {y[~np.isfinite(y)][0]} in row {np.argwhere(~np.isfinite(y))[0, 0]};"
-            " targets must be finite. Leave out the rows without one."
-        )
     loss.check_target(y)
     return y
 

@@ -52,7 +52,7 @@ WEIGHTS = {
     "too few": (np.ones(59), "sample_weight has shape"),
     "negative": (-np.ones(60), "must not be negative; row 0 has -1.0"),
     "nothing": (np.zeros(60), "sample_weight is zero for every row"),
-    "missing": (np.full(60, np.nan), "sample_weight contains NaN"),
+    "missing": (np.full(60, np.nan), "sample_weight is nan in row 0"),
 }
 
 

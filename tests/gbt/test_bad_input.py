@@ -171,9 +171,9 @@ def test_sparse_tables(estimator):
 # What is given beside the table ----------------------------------------------------------------
 
 TARGETS = {
-    "nan": (with_cell(y, np.nan), "Input y contains NaN"),
+    "nan": (with_cell(y, np.nan), "y is nan in row 5. Leave out the rows"),
     "NA": (with_cell(y.astype(object), pd.NA), r"y is <NA> in row 5\. Leave out the rows"),
-    "infinity": (with_cell(y, np.inf), "Input y contains infinity"),
+    "infinity": (with_cell(y, np.inf), "y is inf in row 5. Leave out the rows"),
     "times of events": (
         np.array([(True, 2.0)] * 8, dtype=[("event", bool), ("time", float)]),
         "y has the fields event, time, as times of events have, .*loss='cox'",
@@ -193,7 +193,7 @@ TARGETS = {
 LABELS = {
     "one class": (["a"] * 8, "needs two classes; y has only the class 'a'"),
     "fractions": (y / 3, "Unknown label type: continuous"),
-    "nan": (with_cell(y % 2, np.nan), "Input y contains NaN"),
+    "nan": (with_cell(y % 2, np.nan), "y is nan in row 5. Leave out the rows"),
     "NA": (with_cell(labels.astype(object), pd.NA), "y is <NA> in row 5"),
     "None": (with_cell(labels.astype(object), None), "of one type; got NoneType and str"),
     "None at all": (None, "requires y to be passed"),
@@ -205,7 +205,7 @@ LABELS = {
 WEIGHTS = {
     "negative": (with_cell(ones, -1.0), "must not be negative; row 5 has -1.0"),
     "all zero": (0 * ones, "zero for every row"),
-    "nan": (with_cell(ones, np.nan), "Input sample_weight contains NaN"),
+    "nan": (with_cell(ones, np.nan), "sample_weight is nan in row 5"),
     "too few": (ones[:7], r"shape \(7,\); it needs one weight for each row, \(8,\)"),
     "scalar": (2.0, r"shape \(\); it needs one weight for each row"),
     "strings": (labels, r"sample_weight must be numbers, and holds text \(<U3\)"),
@@ -219,7 +219,7 @@ EVAL_SETS = {
     "five parts": ([(X, y, ones, ones, ones)], "must be a list of"),
     "an array": (X, "must be a list of .*; got ndarray"),
     "other columns": ([(X, y), (X[:, :2], y)], r"eval_set\[1\]: X has 2 features"),
-    "nan": ([(X, with_cell(y, np.nan))], r"eval_set\[0\]: Input y contains NaN"),
+    "nan": ([(X, with_cell(y, np.nan))], r"eval_set\[0\]: y is nan in row 5"),
     "weights": ([(X, y, ones[:7])], r"eval_set\[0\]: sample_weight has shape \(7,\)"),
     "text": ([(pd.DataFrame({"a": labels}), y)], r"eval_set\[0\]: X has columns that are not"),
 }

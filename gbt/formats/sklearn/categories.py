@@ -12,7 +12,7 @@ import numpy as np
 
 from gbt.formats.listed_levels import Listed, bits_of
 from gbt.formats.nodes import Preorder
-from gbt.tables.table import is_missing
+from gbt.tables.cells import is_missing
 
 
 def columns_in_order(model: Any) -> np.ndarray:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from gbt.tables.table import is_missing
+from gbt.tables.cells import is_missing
 
 PAIRS_OF_THREAD = 30_000  # some 50 microseconds
 LARGEST_EXACT = 2.0**53  # larger whole numbers may become equal as float64

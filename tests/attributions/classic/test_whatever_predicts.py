@@ -134,7 +134,7 @@ def test_what_cannot_be_is_refused_by_name():
         (lambda: permutation(model, X[:, 0], Y), r"X has shape \(90,\)"),
         (lambda: permutation(model, X, Y[:5]), r"y has shape \(5,\)"),
         (lambda: permutation(model, X, LABELS), r"y must be numbers, and holds text"),
-        (lambda: permutation(model, X, np.where(Y > 1, np.nan, Y)), "contains NaN"),
+        (lambda: permutation(model, X, np.where(Y > 1, np.nan, Y)), r"y is nan in row \d+\. Leave"),
         (lambda: permutation(labelled, X, np.where(LABELS == "no", "off", "yes")), "'off'"),
         (lambda: permutation(labelled, X[:5], ["yes"] * 5), "one class only"),
         (lambda: permutation(model, X, Y, metric=3), "metric=3"),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from attributions import PairAttribution, tree_inner, tree_inner_pairs
+from attributions import LocalPairAttribution, PairAttribution, tree_inner, tree_inner_pairs
 from attributions.testing import judged
 from tests.asserts import assert_close, assert_same
 from tests.attributions.held_out.test_inner import fitted_rows
@@ -111,4 +111,15 @@ def test_the_picture():
     small = replace(result_of(), values=values, pairs=np.array([[0, 0], [1, 1], [2, 2]]))
     names = [label.get_text() for label in small.plot().ax_.yaxis.get_ticklabels()]
     assert names == ["a", "c"]
+    # Of rows: a and b alone 1 and 3, together twice 2, on each of two rows with either sign.
+    square = np.array([[1.0, 2.0, 0.0], [2.0, 3.0, 0.0], [0.0, 0.0, 0.0]])
+    of_rows = LocalPairAttribution(
+        np.array([square, -square]), np.zeros(2), ("a", "b", "c"), "tree_shap_pairs"
+    ).plot()
+    squares = of_rows.squares_
+    assert_close(squares.get_sizes() / squares.get_sizes()[0], [1, 4, 3], 4)
+    # a comes first, whose largest square is that with b; the upper triangle says nothing new
+    assert squares.get_offsets().tolist() == [[0, 0], [0, 1], [1, 1]]
+    assert "mean |contribution" in of_rows.ax_.get_xlabel()
+    assert "2 rows" in of_rows.ax_.get_xlabel()
     pyplot.close("all")

@@ -135,9 +135,9 @@ def test_other_rows_are_checked_as_those_of_training():
     model = fitted(X, y[:, 0])
     for target, weight, message in (
         (np.hstack([y, y]), None, r"y has shape \(9, 2\); it needs one target for each row of X"),
-        (np.full(9, np.nan), None, "y holds nan in row 0; targets must be finite"),
+        (np.full(9, np.nan), None, "y is nan in row 0. Leave out the rows"),
         (y[:, 0], np.array([2.0]), r"sample_weight has shape \(1,\); it needs one weight for each"),
-        (y[:, 0], np.full(9, np.nan), "sample_weight contains NaN"),
+        (y[:, 0], np.full(9, np.nan), "sample_weight is nan in row 0"),
         (y[:, 0], -np.ones(9), "sample_weight must not be negative"),
         (y[:, 0], np.zeros(9), "sample_weight is zero for every row"),
     ):

@@ -158,7 +158,7 @@ REFUSED = [  # parameters, rows, other arguments of fit, what is said
     ({"train_score": True}, np.eye(20), {}, "train_score=" + IN_MEMORY),
     ({}, np.eye(20), {"init_score": Y}, r"init_score needs rows in memory: X\.compute\(\)"),
     ({}, np.ones((20, 2)), {"y": Y[1:]}, "y has 19 rows and X has 20"),
-    ({}, np.ones((20, 2)), {"y": np.full(20, np.nan)}, "y contains NaN"),
+    ({}, np.ones((20, 2)), {"y": np.full(20, np.nan)}, "y is nan in row 0"),
     ({}, np.full((20, 2), np.inf), {}, "inf"),
     ({}, np.ones((1, 2)), {"y": Y[:1]}, "at least two"),
 ]
