@@ -1,6 +1,5 @@
 """How names, numbers and cells are written: in sentences, in tables, for a shell."""
 
-import math
 import shlex
 from collections import Counter
 from collections.abc import Sequence
@@ -9,6 +8,7 @@ from textwrap import wrap
 
 import numpy as np
 
+from attributions.amounts import amount
 from attributions.command.rules.columns import Column
 from attributions.names import elided, first_of, on_one_line
 
@@ -99,14 +99,3 @@ def cell(column: Column, number: float) -> str:
         moment = datetime.fromtimestamp(number, UTC)
         return f"{moment:%Y-%m-%d %H:%M}".removesuffix(" 00:00")
     return amount(number).replace(",", "")
-
-
-def amount(number: float, digits: int = 6) -> str:
-    """Return a number with so many digits at most; commas stand between thousands."""
-    if number == 0:
-        return "0"
-    size = math.floor(math.log10(abs(number)))
-    if not -5 <= size < 15:
-        return f"{number:.{digits - 1}e}"
-    text = f"{number:,.{max(digits - 1 - size, 0)}f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from attributions.amounts import on_picture
 from attributions.methods import facts_of
 from attributions.names import on_one_line
 from attributions.options import check_one_of
@@ -99,7 +100,7 @@ class ImportanceDisplay(Display):
         if ax.get_xlim()[0] < 0:
             sheet.zero_line("x")
         sheet.say_if_nothing(result.values, self.ends, result.repeats)
-        written = [f": {value:.3g}" for value in values] if is_crowded(values) else []
+        written = [f": {on_picture(value, 3)}" for value in values] if is_crowded(values) else []
         sheet.name_rows(names, shown, fontsize, written)
         sheet.more = share(n_shown, len(names), best="best ")
         return sheet.finish(grid="x", left=False)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from attributions.amounts import MINUS, amount, on_picture
 from attributions.methods import facts_of
 from attributions.names import find_row, on_one_line
 from attributions.options import check_one_of
@@ -80,7 +81,7 @@ class LocalAttributionDisplay(Display):
         ranking = np.argsort(-np.abs(rows).mean(axis=0), kind="stable")[: self.max_display]
         if self.row is not None and rows.any():
             ranking = ranking[rows[0, ranking] != 0]  # bars of 0 would only use up room
-        words = [*(result.feature_names[k] for k in ranking), "\N{MINUS SIGN}"]
+        words = [*(result.feature_names[k] for k in ranking), MINUS]
         is_force = self.row is not None and self.kind == "force"
         n_rows = min(len(ranking), MOST_FORCES) / 2 + 5 if is_force else 1.4 * (len(ranking) + 1)
         sheet = Sheet(paper, self._heading(), words, (7.2, 1.5), n_rows)
@@ -175,7 +176,7 @@ class LocalAttributionDisplay(Display):
                     color=sheet.ink, ls=":")  # fmt: skip
             side = 1 if value < middle else -1
             ax.annotate(
-                f"{word} {value:.4g}", (value, place), xytext=(4 * side, 0), va="center",
+                f"{word} {on_picture(value, 4)}", (value, place), xytext=(4 * side, 0), va="center",
                 textcoords="offset points", ha="left" if side > 0 else "right",
                 fontsize=fontsize, fontweight="bold", **sheet.write,
             )  # fmt: skip
@@ -212,8 +213,8 @@ class LocalAttributionDisplay(Display):
                     xytext=(-3 * side, 0), textcoords="offset points", va="center",
                     ha="right" if side > 0 else "left", fontsize=fontsize, **sheet.write,
                 )  # fmt: skip
-        said = f"prediction {steps.end:.4g} (base value {steps.start:.4g})"
-        said = said if self.is_whole else f"sum {steps.end:.4g}"
+        start, end = (on_picture(number, 4) for number in (steps.start, steps.end))
+        said = f"prediction {end} (base value {start})" if self.is_whole else f"sum {end}"
         ax.plot([steps.end] * 2, [-1.5, -0.5], color=sheet.ink, linewidth=1.2)
         ax.annotate(said, (steps.end, -1.6), ha="center", va="bottom", fontsize=fontsize,
                     fontweight="bold", **sheet.write)  # fmt: skip
@@ -275,7 +276,7 @@ class LocalAttributionDisplay(Display):
 
 def _signed(number: float) -> str:
     """Return a number with its sign and three digits."""
-    return f"{number:+.3g}".replace("-", "\N{MINUS SIGN}")
+    return ("" if number < 0 else "+") + on_picture(number, 3)
 
 
 def _in_words(value: object) -> str:
@@ -285,7 +286,8 @@ def _in_words(value: object) -> str:
     if not isinstance(value, float):
         return on_one_line(value)
     in_full = f"{value:.15g}"
-    return in_full if len(in_full) <= SHORT else f"{value:.4g}"
+    text = in_full if len(in_full) <= SHORT else amount(value, 4).replace(",", "")
+    return text.replace("-", MINUS)
 
 
 def _swarm_offsets(values: np.ndarray) -> np.ndarray:

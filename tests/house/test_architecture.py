@@ -29,7 +29,7 @@ FLOORS_OF_GBT = [
     {"estimators"},
 ]
 FLOORS_OF_ATTRIBUTIONS = [
-    {"kernels", "options", "names", "methods"},
+    {"kernels", "options", "names", "amounts", "methods"},
     {"statistics", "inputs", "simulated"},
     {"rows"},
     {"walk"},

@@ -13,12 +13,13 @@ from typing import Any
 
 import numpy as np
 
+from attributions.amounts import amount
 from attributions.classic.partial_dependence import distribution, partial_dependence
 from attributions.command.judging.findings import Findings
 from attributions.command.judging.over import Over
 from attributions.command.page.markup import Markup, element, join
 from attributions.command.page.tables import over as table
-from attributions.command.wording import LONGEST, amount, cell
+from attributions.command.wording import LONGEST, cell
 from attributions.names import elided
 from attributions.plots import (
     BoostingDisplay,

@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from attributions.amounts import amount
 from attributions.command.judging.findings import Findings, excess
 from attributions.command.page.figures import raw_unit
 from attributions.command.table.task import Task
-from attributions.command.wording import LONGEST, amount, apart, cell
+from attributions.command.wording import LONGEST, apart, cell
 from attributions.names import elided
 from attributions.per_row.predecomp import predecomp
 

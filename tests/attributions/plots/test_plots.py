@@ -184,11 +184,12 @@ def test_one_row_as_a_waterfall():
     expected = np.column_stack([starts, moves[[first, second, third]]])
     assert_close(np.array(bars_of(display)), expected, 10.0)
     labels = [f"{NAMES[k]} = {attribution.data[2, k]:.4g}" for k in (first, second)]
+    labels = [label.replace("-", "\N{MINUS SIGN}") for label in labels]
     assert tick_labels(display.ax_.yaxis) == [*labels, "1 other feature"]
     for move in (moves[first], moves[second], moves[third]):
         assert f"{move:+.3g}".replace("-", "\N{MINUS SIGN}") in words
     assert "base value 2" in words
-    assert f"prediction {2 + moves.sum():.4g}" in words
+    assert f"prediction {2 + moves.sum():.4g}".replace("-", "\N{MINUS SIGN}") in words
     colors = [to_rgba(VERMILION if move > 0 else BLUE) for move in moves[[first, second, third]]]
     assert [bar.get_facecolor() for bar in display.ax_.patches] == colors
     assert "How each feature moves the prediction of row 2" in words
@@ -217,6 +218,20 @@ def test_one_row_in_one_line():
         attribution.plot(kind="force")
     with pytest.raises(ValueError, match="kind='pie'; use 'waterfall' or 'force'"):
         attribution.plot(row=0, kind="pie")
+
+
+@pytest.mark.parametrize("kind", ["waterfall", "force"])
+def test_amounts_are_in_full_with_the_minus_sign_of_the_axis(kind):
+    data, base = np.array([[-1200.5, 3e-4]]), np.array([182_500.0])
+    moves = np.array([[-275_500.0, 86.25]])
+    price = LocalAttribution(moves, base, ("a", "b"), "predecomp", data=data)
+    words = " ".join(words_on(price.plot(row=0, kind=kind).figure_))
+    minus = "\N{MINUS SIGN}"
+    for said in (f"a = {minus}1200.5", f"{minus}275,500", "+86.2", "base value 182,500"):
+        assert said in words
+    assert f"prediction {minus}92,914" in words
+    assert "-" not in words
+    assert "e+" not in words
 
 
 def test_rows_that_are_judged_are_in_per_cent_blue_where_a_feature_helped():

@@ -281,9 +281,9 @@ def test_bars_too_short_to_be_seen_have_numbers():
     display = bars(NAMES["short"], SKEWED)
     assert display.ax_.get_xscale() == "linear"  # lengths are what bars say
     shown = tick_labels(display.ax_.yaxis)
-    assert shown[0] == "x0: 5e+03"
+    assert shown[0] == "x0: 5,000"
     assert "x11: 0.002" in shown
-    assert shown[-1] == "x1: -0.002"
+    assert shown[-1] == "x1: \N{MINUS SIGN}0.002"
     assert not any(":" in name for name in tick_labels(bars(NAMES["short"]).ax_.yaxis))
 
 
