@@ -102,13 +102,12 @@ class Differences(tables.ShownAsTable):
         order = np.lexsort((-np.abs(self._t.ravel()), np.where(np.isnan(p), 2.0, p)))
         order = order[: whole(0, n=n)]
         label, feature = np.unravel_index(order, self.values.shape)
-        lower, upper = np.moveaxis(self.confidence_interval(), -1, 0)
+        ends = np.moveaxis(self.confidence_interval(), -1, 0)
+        shown = [of_all.ravel()[order] for of_all in (self.values, *ends)]
         columns = [
             tables.words("", [self.labels[j] for j in label]),
             tables.words("feature", [self.feature_names[k] for k in feature]),
-            tables.numbers("difference", self.values.ravel()[order]),
-            tables.numbers("from", lower.ravel()[order]),
-            tables.numbers("to", upper.ravel()[order]),
+            *tables.of_one_unit(("difference", "from", "to"), shown),
             tables.p_values("p-value", p[order]),
         ]
         together = ", 95 % intervals of all together" if self._is_joint else ", 95 % intervals"

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils import _safe_indexing
 
+from attributions.amounts import amount
 from attributions.changes.contrasts import combination, difference
 from attributions.changes.differences import Differences, stacked
 from attributions.changes.rules import FEWEST_IN_GROUP, Telling, rules_of
@@ -94,10 +95,10 @@ class ForWhom(tables.ShownAsTable):
         columns = [
             tables.words("group", self.groups)._replace(most=RULE_WIDTH),
             tables.ShownColumn("rows", [f"{n:,}" for n in n_rows]),
-            *map(tables.numbers, headings, numbers),
+            *tables.of_one_unit(headings, numbers),
             tables.p_values("p-value", p),
         ]
-        title = f"{self.feature}: loss that it saves a row, {self.overall:.4g} overall"
+        title = f"{self.feature}: loss that it saves a row, {amount(self.overall, 4)} overall"
         title += "; p-values against rows outside of the group"
         return tables.ShownTable(title, columns)
 

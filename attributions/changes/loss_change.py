@@ -94,7 +94,7 @@ class LossChange(tables.ShownAsTable):
         names = ["loss", *(self.parts[k] for k in order)]
         headings = [*self.headings, "change", "from", "to"]
         columns = [tables.words("part", names)]
-        columns += [tables.numbers(h, v) for h, v in zip(headings, numbers[:-1], strict=True)]
+        columns += tables.of_one_unit(headings, numbers[:-1])
         columns.append(tables.p_values("p-value", numbers[-1]))
         title = "Mean loss of a row and its parts, 95 % intervals of all parts together"
         return tables.ShownTable(title, columns, tables.more(len(self.values) - len(order), "part"))

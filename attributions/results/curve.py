@@ -123,7 +123,7 @@ class FeatureCurve(tables.ShownAsTable):
         outputs = self.output_names or range(len(of_outputs))
         headings = ["value"] if self.values.ndim == 1 else map(str, outputs)
         columns = [tables.words(self.feature_name, shown)]
-        columns += map(tables.numbers, headings, of_outputs)
+        columns += tables.of_one_unit(headings, of_outputs)
         if self.shares is not None:
             columns.append(tables.numbers("share of rows", self.shares[: len(shown)]))
         return tables.ShownTable(

@@ -131,18 +131,14 @@ class GlobalAttribution(WithErrors, Shareable, tables.ShownAsTable):
     def _table(self, places: np.ndarray, note_after: int | None = None) -> tables.ShownTable:
         """Return a table of the features at some places of the ranking, which count from 0."""
         shown = self.ranking()[places]
-        unit, heading, write = 1.0, "value", tables.numbers
-        if self._shown_percent is not None:
-            unit, heading, write = self._shown_percent, "per cent", tables.per_cent
+        errors = None if self.standard_error is None else self.standard_error[shown]
         columns = [
             tables.ShownColumn("rank", [str(place + 1) for place in places]),
             tables.words("feature", [self.feature_names[k] for k in shown]),
-            write(heading, unit * self.values[shown]),
+            *tables.with_errors(self.values[shown], errors, self._shown_percent),
         ]
-        if self.standard_error is not None:
-            columns.append(write("standard error", abs(unit) * self.standard_error[shown]))
-            if is_testable(self.method):
-                columns.append(tables.p_values("p-value", self.p_values()[shown]))
+        if errors is not None and is_testable(self.method):
+            columns.append(tables.p_values("p-value", self.p_values()[shown]))
         if self.is_reliable is not None:
             doubts = ["" if reliable else "unreliable" for reliable in self.is_reliable[shown]]
             columns.append(tables.words("", doubts))

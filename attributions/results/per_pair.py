@@ -99,16 +99,15 @@ class PairAttribution(DrawnAsSquares):
     def head(self, n: int = N_SHOWN) -> tables.ShownTable:
         """Return the best ``n`` pairs as a table to look at."""
         shown = self.ranking()[: whole(0, n=n)]
+        errors = None if self.standard_error is None else self.standard_error[shown]
         columns = [
             tables.ShownColumn("rank", [str(rank) for rank in range(1, len(shown) + 1)]),
             tables.words("feature", self._names(0)[shown]),
             tables.words(
                 "below", ["(no other)" if b is None else b for b in self._names(1)[shown]]
             ),
-            tables.numbers("value", self.values[shown]),
+            *tables.with_errors(self.values[shown], errors),
         ]
-        if self.standard_error is not None:
-            columns.append(tables.numbers("standard error", self.standard_error[shown]))
         title = f"{self.method}, {len(self)} pairs, sum over {self.n_samples:,} rows"
         return tables.ShownTable(title, columns, note=tables.more(len(self) - len(shown), "pair"))
 

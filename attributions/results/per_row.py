@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 N_SHOWN = 5  # rows in the text of a result
+LEAST_WIDTH = 7  # of a column there: five digits, and two spaces before them
 UNSEEN = "unseen in training"  # in place of a level
 
 
@@ -140,28 +141,32 @@ class LocalAttribution(Shareable, tables.ShownAsTable):
         n_rows, n_features = self.values.shape
         n_shown = min(whole(0, n=n), n_rows)
         labels = range(n_rows) if self.index is None else self.index
-        left = [
-            tables.words("row", labels[:n_shown]),
-            tables.numbers("base value", self.base_values[:n_shown]),
-        ]
-        used, shown = sum(column.width + 2 for column in left), {}
-        size = np.abs(self.values).sum(axis=0)
-        for k in np.argsort(-size, kind="stable"):
-            column = tables.numbers(self.feature_names[k], self.values[:n_shown, k])
-            used += column.width + 2
-            if used > tables.WIDTH:
-                break
-            shown[k] = column
+        of_rows = tables.words("row", labels[:n_shown])
+        numbers = self._columns_that_fit(n_shown, tables.WIDTH - of_rows.width - 2)
+        n_hidden = n_features + 1 - len(numbers)
         hidden = [
-            tables.more(n_hidden, what)
-            for n_hidden, what in ((n_rows - n_shown, "row"), (n_features - len(shown), "feature"))
-            if n_hidden
+            tables.more(n_of_all, what)
+            for n_of_all, what in ((n_rows - n_shown, "row"), (n_hidden, "feature"))
+            if n_of_all
         ]
         return tables.ShownTable(
             f"{self.method}, {n_rows:,} row{'s' * (n_rows != 1)}, {n_features} features",
-            [*left, *(shown[k] for k in sorted(shown))],
+            [of_rows, *numbers],
             note=" and ".join(hidden),
         )
+
+    def _columns_that_fit(self, n_rows: int, room: int) -> list[tables.ShownColumn]:
+        """Return the base value and as many of the largest contributions as fit into a line."""
+        size = np.abs(self.values).sum(axis=0)
+        ranking = np.argsort(-size, kind="stable")[: room // LEAST_WIDTH]
+        for n in range(len(ranking), -1, -1):
+            shown = np.sort(ranking[:n])
+            headings = ["base value", *(self.feature_names[k] for k in shown)]
+            values = [self.base_values[:n_rows], *self.values[:n_rows, shown].T]
+            columns = tables.of_one_unit(headings, values)
+            if sum(column.width + 2 for column in columns) <= room:
+                break
+        return columns
 
     def residual(self, raw_prediction: ArrayLike) -> np.ndarray:
         """Return what contributions leave unexplained of ``ensemble.raw_predict`` of the rows.

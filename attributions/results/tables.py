@@ -104,19 +104,66 @@ def words(heading: str, cells: Iterable[object]) -> ShownColumn:
 
 
 def numbers(heading: str, values: np.ndarray) -> ShownColumn:
-    """Make a column of numbers with equally many decimals.
+    """Make a column of numbers with equally many decimals: `of_one_unit`."""
+    return of_one_unit([heading], [values])[0]
 
-    They show five digits of the largest number and, if six decimals and nine digits are enough for
-    it, two of the smallest. If five digits of the largest take more, all numbers are written with
-    powers of ten.
+
+def of_one_unit(headings: Iterable[object], columns: Iterable[np.ndarray]) -> list[ShownColumn]:
+    """Make columns of numbers that are compared with each other, as an interval with its value.
+
+    Each has its own decimals, if nine digits are enough and the largest number is 0.0001 or more.
+    If one of them has not, all are written alike: with the same decimals, and where these do not
+    help in millions, thousands of millions, or millionths: ``change (1e9)`` says a heading.
     """
+    columns = [*columns]
+    power, decimals = 0, [_decimals(values) for values in columns]
+    if None in decimals:
+        together = np.concatenate(columns)
+        if (common := _decimals(together)) is None:
+            power = max(3 * (_magnitudes(together)[0] // 3), -306)  # 1e-309 is no exact number
+            common = _decimals(together / 10.0**power)
+        decimals = [common] * len(columns)
+    unit = f" (1e{power})" if power else ""
+    return [
+        ShownColumn(on_one_line(heading) + unit, [_fixed(v, n or 0) for v in values / 10.0**power])
+        for heading, values, n in zip(headings, columns, decimals, strict=True)
+    ]
+
+
+def with_errors(
+    values: np.ndarray, errors: np.ndarray | None, percent_of_one: float | None = None
+) -> list[ShownColumn]:
+    """Make a column of values and, if there are any, one of errors; in per cent if it is known."""
+    columns = [values] if errors is None else [values, errors]
+    if percent_of_one is None:
+        return of_one_unit(("value", "standard error")[: len(columns)], columns)
+    in_percent = [percent_of_one * values, *(abs(percent_of_one) * e for e in columns[1:])]
+    return [*map(per_cent, ("per cent", "standard error"), in_percent)]
+
+
+def _decimals(values: np.ndarray) -> int | None:
+    """Return how many decimals tell numbers well, None if none do.
+
+    They show five digits of the largest number, four if it is below 0.01 and, if six decimals and
+    nine digits are enough for it, two of the smallest.
+    """
+    first, last = _magnitudes(values)
+    if not -4 <= first < 9:
+        return None
+    return max(4 - max(first, -2), 3 - first, min(1 - last, 6, 8 - max(first, 0)), 0)
+
+
+def _magnitudes(values: np.ndarray) -> tuple[int, int]:
+    """Return which powers of ten the largest and the smallest number have; zeros do not count."""
     sizes = np.abs(values[np.isfinite(values) & (values != 0)])
-    largest, smallest = (sizes.max(), sizes.min()) if len(sizes) else (1.0, 1.0)
-    first, last = int(np.floor(np.log10(largest))), int(np.floor(np.log10(smallest)))
-    decimals = max(4 - first, min(1 - last, 6, 8 - max(first, 0)), 0)
-    is_long = decimals > 6 or max(first, 0) + 1 + decimals > 9
-    style = ".3e" if is_long else f".{decimals}f"
-    return ShownColumn(on_one_line(heading), [f"{value:{style}}" for value in values])
+    ends = (sizes.max(), sizes.min()) if len(sizes) else (1.0, 1.0)
+    first, last = np.floor(np.log10(ends)).astype(int).tolist()
+    return first, last
+
+
+def _fixed(value: float, decimals: int) -> str:
+    """Write a number with so many decimals; what rounds to 0 has no sign."""
+    return f"{round(float(value), decimals) + 0.0:.{decimals}f}"
 
 
 def per_cent(heading: str, values: np.ndarray) -> ShownColumn:

@@ -9,7 +9,7 @@ import pytest
 from attributions import GlobalAttribution, LocalAttribution
 from attributions.names import elided, find_row, on_one_line, printed_width
 from attributions.results import UnknownFeatureError
-from attributions.results.tables import numbers, p_values, per_cent
+from attributions.results.tables import numbers, of_one_unit, p_values, per_cent
 from tests.asserts import assert_same
 
 
@@ -134,8 +134,10 @@ def test_long_names_are_cut_in_the_middle():
         ([30.25, 1.5, -2.0], ["30.250", "1.500", "-2.000"]),
         ([12345.6, 0.3], ["12345.60", "0.30"]),
         ([0.0, 0.0], ["0.0000", "0.0000"]),
-        ([0.000123, 0.0], ["1.230e-04", "0.000e+00"]),  # else eight decimals
-        ([1e9, 1.0], ["1.000e+09", "1.000e+00"]),
+        ([0.000123, 0.0], ["0.0001230", "0.0000000"]),
+        ([0.007, -1e-9], ["0.007000", "0.000000"]),
+        ([0.0000123, 0.0], ["12.300", "0.000"]),  # millionths
+        ([-1.006e9, 8e8], ["-1.0060", "0.8000"]),  # thousands of millions
         ([0.91534, -8.7e-6], ["0.915340", "-0.000009"]),  # one small number is no reason for powers
         ([1.0, np.nan, np.inf], ["1.0000", "nan", "inf"]),
         ([], []),
@@ -143,6 +145,29 @@ def test_long_names_are_cut_in_the_middle():
 )
 def test_numbers_of_a_column_have_the_same_decimals(values, cells):
     assert numbers("", np.array(values)).cells == cells
+
+
+def test_columns_of_one_unit_are_written_alike_where_one_has_too_many_digits():
+    def written(*columns):
+        return [(c.heading, c.cells) for c in of_one_unit("abc", [*map(np.array, columns)])]
+
+    assert written([1.5], [0.25], [1e-4]) == [
+        ("a", ["1.5000"]), ("b", ["0.25000"]), ("c", ["0.0001000"]),
+    ]  # fmt: skip
+    assert written([0.38], [-2e-4], [2e-5]) == [
+        ("a", ["0.380000"]), ("b", ["-0.000200"]), ("c", ["0.000020"]),
+    ]  # fmt: skip
+    assert written([8.121e8, 4e8], [-89720640.0, 0.0], [1.006e9, 1e9]) == [
+        ("a (1e9)", ["0.8121", "0.4000"]),
+        ("b (1e9)", ["-0.0897", "0.0000"]),
+        ("c (1e9)", ["1.0060", "1.0000"]),
+    ]
+    large = per_row(2)
+    large.values[:, 1] = [1e-7, 0.0]
+    large.values[:, 2] = [4e8, 1e9]
+    lines = repr(large).splitlines()
+    assert lines[1].split("  ")[-3:] == ["x0 (1e9)", "x1 (1e9)", "x2 (1e9)"]
+    assert lines[3].split() == ["1", "0.000000", "0.000000", "0.000000", "1.000000"]
 
 
 def test_small_p_values_are_bounded():
