@@ -7,7 +7,7 @@ import numpy as np
 
 from attributions.amounts import on_picture
 from attributions.methods import facts_of
-from attributions.names import on_one_line
+from attributions.names import first_of, on_one_line
 from attributions.options import check_one_of
 from attributions.plots.captions import (
     OF_CONSTANT,
@@ -28,6 +28,7 @@ PALE = 0.55  # how opaque a bar is, so that its interval is seen
 N_LINES, N_ROWS = 5, 10  # features that are shown
 MOST_DOTS = 6  # labels beside each other
 MOST_TICKS = 12
+N_NAMED = 3  # labels that were not judged
 KINDS = ("lines", "dots", "heat")
 BETWEEN_CONDITIONS = r", (?![^{]*\})"  # of a rule such as "age > 5, region in {north, east}"
 UNITS = {"percent": OF_CONSTANT, "loss": "loss saved a row"}
@@ -118,7 +119,7 @@ class ByLabelDisplay(Display):
     Attributes
     ----------
     lines_ : list of matplotlib Line2D
-        One a feature, or of dots one a label.
+        One a feature, or of dots one a label that is drawn.
     """
 
     def __init__(
@@ -165,7 +166,7 @@ class ByLabelDisplay(Display):
             about += f"\n({MARKED if self.marked[:, ranking].any() else UNMARKED})"
         few = [result.label_texts[j] for j in np.flatnonzero(~result.is_judged)]
         if few:
-            about += f"\n(not judged: {few[0] if len(few) == 1 else f'{len(few)} labels'})"
+            about += f"\n(not judged: {first_of(few, N_NAMED)})"
         unit = UNITS[self.unit]
         sheet.caption(*((about, unit) if are_lines else (f"{unit},\n{about}",)))
         draw = {"lines": self._lines, "dots": self._dots, "heat": self._heat}[self.kind]
@@ -194,18 +195,20 @@ class ByLabelDisplay(Display):
         name_curves(sheet, self.attribution.feature_names, ranking, ends, last, color, fontsize)
 
     def _dots(self, sheet: Sheet, ranking: Any, values: np.ndarray, reach: np.ndarray) -> None:
-        ax, marked, n_labels = sheet.ax, self.marked, len(values)
+        ax, marked, texts = sheet.ax, self.marked, self.attribution.label_texts
+        drawn = np.flatnonzero(np.isfinite(values[:, ranking]).any(axis=1))
         _, fontsize = sheet.rows_that_fit(len(ranking))
         rows = np.arange(len(ranking))
-        for j, text in enumerate(self.attribution.label_texts):
-            y = rows + 0.7 * ((j + 0.5) / n_labels - 0.5)
-            color = sheet.drawn_in(CURVES[j % len(CURVES)])
+        for place, j in enumerate(drawn):
+            y = rows + 0.7 * ((place + 0.5) / len(drawn) - 0.5)
+            color = sheet.drawn_in(CURVES[place % len(CURVES)])
             x, half = values[j, ranking], reach[j, ranking]
             ax.hlines(y, x - half, x + half, color=color, linewidth=1.2)
-            self.lines_ += ax.plot(x, y, "o", color=color, ms=4.5, label=text)
+            self.lines_ += ax.plot(x, y, "o", color=color, ms=4.5, label=texts[j])
             self._ring(sheet, x[marked[j, ranking]], y[marked[j, ranking]])
         sheet.zero_line("x")
-        ax.legend(frameon=False, fontsize=fontsize, loc="lower right", labelcolor=sheet.ink)
+        if self.lines_:
+            ax.legend(frameon=False, fontsize=fontsize, loc="lower right", labelcolor=sheet.ink)
         sheet.name_rows(self.attribution.feature_names, ranking, fontsize)
 
     def _heat(self, sheet: Sheet, ranking: Any, values: np.ndarray, reach: np.ndarray) -> None:

@@ -365,4 +365,11 @@ def test_pictures_say_what_did_not_change_and_what_could_not_be_judged(model):
         assert all(left.x1 <= right.x0 for left, right in pairwise(boxes))
     dots = result.plot(kind="dots").plot()  # again: what was drawn before is forgotten
     drawn = np.array([line.get_xdata() for line in dots.lines_])
-    assert_same(np.isnan(drawn).all(axis=1), ~result.is_judged)
+    assert_same(drawn, result.values[result.is_judged][:, result.ranking()])
+    listed = [text.get_text() for text in dots.ax_.get_legend().get_texts()]
+    assert listed == [text for text in result.label_texts if text != "few"]
+    alike = held_out_gain(model, X, np.ones(126), by=np.arange(126) % 2 > 0)
+    assert alike.plot(kind="dots").ax_.get_legend() is None  # no per cent of nothing
+    many = np.array([*np.repeat(["a", "b"], 50), *np.repeat([*"klmno"], 5), "k"])
+    said = held_out_gain(model, X, y, by=many).plot(kind="dots").ax_.get_xlabel()
+    assert "(not judged: k, l, m and 2 more)" in " ".join(said.split())
