@@ -6,6 +6,7 @@ written by their codes, such as ``\u202e``: unseen, they would make one name loo
 and reorder what stands beside it. Everything else is written as it is.
 """
 
+import re
 import unicodedata
 from collections.abc import Sequence
 from difflib import get_close_matches
@@ -17,6 +18,8 @@ from gbt.tables.names import shown
 ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
 N_NAMED = 5  # names that an error lists
 NAME_WIDTH = 32  # columns that a name takes in a sentence or a line of numbers
+SIGNS = "<\N{LESS-THAN OR EQUAL TO}= ~$\N{GREATER-THAN OR EQUAL TO}>"  # in their order
+NUMBER = r"((?:^-)?\d+(?:,\d{3})*(?:\.\d+)?)"
 # Marks, embeddings and overrides, isolates (Unicode Standard Annex 9, section 2).
 DIRECTIONS = (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
 AS_WRITTEN = {code: f"\\u{code:04x}" for code in DIRECTIONS}
@@ -122,6 +125,18 @@ def on_one_line(name: Any) -> str:
 def without_directions(text: str) -> str:
     """Return a text with characters that turn the direction of letters made visible."""
     return text.translate(AS_WRITTEN)
+
+
+def by_numbers(text: str) -> tuple:
+    """Return by what a text is sorted among others: 2 is before 10, and < 10 before 10 to 49.
+
+    Letters are compared with letters and numbers with numbers. Signs such as "<" before a number
+    count at last.
+    """
+    bare = text.lstrip(SIGNS)
+    pieces = re.split(NUMBER, bare)  # letters and numbers in turn
+    pieces[1::2] = [float(piece.replace(",", "")) for piece in pieces[1::2]]
+    return pieces, SIGNS.find(text[:1] if len(bare) < len(text) else "="), text
 
 
 def elided(name: Any, width: int = NAME_WIDTH) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from attributions.methods import METHODS, facts_of
-from attributions.names import on_one_line
+from attributions.names import by_numbers, on_one_line
 from attributions.plots.captions import share, unit_of
 from attributions.plots.colors import BLUE, CURVES, GREY, readable
 from attributions.plots.sheet import ROW_HEIGHT, Display, Paper, Sheet, as_max_display
@@ -24,6 +24,7 @@ BEYOND = 10  # of a thousand rows on either side may lie outside of it
 SEEN = METHODS["partial_dependence"].seen
 VALUE = "mean raw prediction"
 OF_ROWS, OF_MISSING = "grey: where the rows are", "ring: missing"
+OF_MEAN = "(dotted: the mean over rows)"
 
 
 class BoostingDisplay(Display):
@@ -133,9 +134,10 @@ class CurveDisplay(Display):
     """The mean raw prediction as a function of one feature.
 
     The curve of a feature of numbers is drawn step by step, above the distribution of the rows.
-    Levels of a categorical feature are bars from the smallest mean to their own; the commonest
-    levels are shown, of which missing values count as one. Of numbers, a hollow ring at the right
-    is the mean where the feature is missing.
+    Levels of a categorical feature are points, of one output with lines from the mean over rows;
+    the commonest levels are shown, of which missing values count as one, and those that spell
+    numbers by these. Of numbers, a hollow ring at the right is the mean where the feature is
+    missing.
 
     Parameters
     ----------
@@ -157,6 +159,7 @@ class CurveDisplay(Display):
         self.has_missing = curve.shares is not None and bool(curve.shares[-1] > 0)
         self.levels = [str(level) for level in curve.levels or ()]
         self.levels += ["missing"] * (self.has_missing and curve.levels is not None)
+        self._has_mean = curve.shares is not None and not self.outputs
 
     def _draw(self, paper: Paper) -> Sheet:
         curve, is_of_levels = self.curve, self.curve.levels is not None
@@ -174,7 +177,7 @@ class CurveDisplay(Display):
             sheet.ax.update_datalim([(end, end) for end in self.scale])  # along either axis
         if is_of_levels:
             self._draw_levels(sheet, values, colors, shown)
-            sheet.x = VALUE
+            sheet.x = VALUE + f"\n{OF_MEAN}" * self._has_mean
             return sheet.finish(grid="x", left=False)
         said = [OF_ROWS] * (curve.quantiles is not None) + [OF_MISSING] * self.has_missing
         sheet.caption(name + f"\n({'; '.join(said)})" * bool(said), VALUE)
@@ -216,11 +219,20 @@ class CurveDisplay(Display):
         ax.stairs(low + tall, bins, baseline=low, fill=True, color=sheet.faint, zorder=0)
 
     def _shown_levels(self) -> np.ndarray:
-        """Return the numbers of the levels that are drawn, in their order."""
+        """Return the numbers of the levels that are drawn.
+
+        Sorted words are sorted by the numbers in them; another order, as that of a Categorical,
+        stays. Missing values come last.
+        """
         n, shares = len(self.levels), self.curve.shares
-        if n <= MOST_LEVELS or shares is None:
-            return np.arange(min(n, MOST_LEVELS))
-        return np.sort(np.argsort(-shares[:n], kind="stable")[:MOST_LEVELS])
+        shown = np.arange(min(n, MOST_LEVELS))
+        if n > MOST_LEVELS and shares is not None:
+            shown = np.sort(np.argsort(-shares[:n], kind="stable")[:MOST_LEVELS])
+        words = self.levels[: len(self.curve.levels)]
+        if words != sorted(words):
+            return shown
+        known = sorted(shown[shown < len(words)], key=lambda k: by_numbers(words[k]))
+        return np.array([*known, *shown[shown >= len(words)]], dtype=int)
 
     def _draw_levels(
         self, sheet: Sheet, values: np.ndarray, colors: Sequence["ColorType"], shown: np.ndarray
@@ -236,8 +248,9 @@ class CurveDisplay(Display):
         ]
         if self.outputs:
             ax.legend(frameon=False, labelcolor=sheet.ink, loc="upper left", bbox_to_anchor=(1, 1))
-        else:
-            of_output = values[shown, 0]
-            ax.hlines(places, of_output.min(), of_output, color=colors[0], lw=1.8)
+        elif self._has_mean:
+            base = self.curve.mean()
+            ax.hlines(places, base, values[shown, 0], color=colors[0], lw=1.8)
+            ax.axvline(base, color=sheet.ink, linewidth=0.8, linestyle=":", zorder=1.5)
         sheet.more = share(n_shown, len(self.levels), of="levels")
         sheet.name_rows(self.levels, shown, fontsize)

@@ -28,6 +28,7 @@ from attributions.plots import (
     ImportanceDisplay,
     UsedUsefulDisplay,
 )
+from attributions.plots.curves import OF_MEAN
 from attributions.plots.importance import UNITS
 from attributions.plots.sheet import Display
 from attributions.results import FeatureCurve
@@ -147,9 +148,10 @@ def _dependence(found: Findings, k: int, curve: FeatureCurve, scale: tuple[float
 
     unit, about_unit = raw_unit(found)
     unit = f"mean prediction, in {unit}"
+    note = f"\n{OF_MEAN}" * (curve.levels is not None and not curve.output_names)
 
     def finish(ax: Any) -> None:
-        (ax.set_xlabel if curve.levels is not None else ax.set_ylabel)(fill(unit, LINE))
+        (ax.set_xlabel if curve.levels is not None else ax.set_ylabel)(fill(unit, LINE) + note)
         if column.kind == "dates":
             ax.xaxis.set_major_formatter(lambda time, _: cell(column, time).split(" ")[0])
 

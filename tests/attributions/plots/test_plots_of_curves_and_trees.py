@@ -130,8 +130,13 @@ def test_what_there_is_not_is_not_drawn_and_levels_are_rows():
     display = curve(**many, values=np.arange(40.0)).plot()
     assert_same(display.lines_[0].get_xdata(), np.arange(10.0, 40.0))  # the commonest
     assert "(30 of 40 levels)" in " ".join(words_on(display.figure_))
-    [bars] = display.ax_.collections
-    assert bars.get_segments()[0][0][0] == 10.0  # bars begin at the least that is shown
+    [stems], [mean] = display.ax_.collections, display.ax_.lines[1:]
+    assert_close(stems.get_segments()[0][:, 0], [shares[:40] @ np.arange(40), 10.0], 40.0)
+    assert_close(mean.get_xdata(), [shares[:40] @ np.arange(40)] * 2, 40.0)
+    spelt = {"levels": ("10/49", "100-500", "50-99", "<10", ">500"), "shares": np.ones(6) / 6}
+    display = curve(**of_levels | spelt, values=np.arange(5.0)).plot()
+    assert_same(display.lines_[0].get_xdata(), [3.0, 0.0, 2.0, 1.0, 4.0, 2.0])  # at last: missing
+    assert "(dotted: the mean over rows)" in " ".join(words_on(display.figure_))
     two = {"values": np.eye(3)[:, :2], "missing": np.zeros(2), "output_names": ("yes", "no")}
     axes = curve(**of_levels, **two).plot().ax_
     assert axes.get_legend().get_window_extent().x0 > axes.get_window_extent().x1

@@ -7,7 +7,7 @@ import pandas
 import pytest
 
 from attributions import GlobalAttribution, LocalAttribution
-from attributions.names import elided, find_row, on_one_line, printed_width
+from attributions.names import by_numbers, elided, find_row, on_one_line, printed_width
 from attributions.results import UnknownFeatureError
 from attributions.results.tables import numbers, of_one_unit, p_values, per_cent
 from tests.asserts import assert_same
@@ -120,6 +120,19 @@ def test_names_cannot_tear_a_table():
 )  # fmt: skip
 def test_on_one_line(name, line):
     assert on_one_line(name) == line
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["<1", "1", "2", "10", "20", ">20"],
+        ["<10", "10/49", "50-99", "100-500", "1000-4999", "10000+"],
+        ["A1 LM", "A2 LM", "A10 SH", "B1"],
+        ["-10", "-5", "3.5", "$1,000", "2000", "never"],
+    ],
+)
+def test_names_are_sorted_by_the_numbers_in_them(names):
+    assert sorted(sorted(names), key=by_numbers) == names
 
 
 def test_long_names_are_cut_in_the_middle():
