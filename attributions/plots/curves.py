@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 DASHES = ("-", "--", ":", "-.")  # the next one is used when the colours start over
 # Of a feature's curve.
 N_BINS = 40  # of the distribution
+MOST_BARS, BAR = 50, 0.4  # of whole numbers; half the width, of the distance between two
 HEIGHT_OF_BINS = 0.18  # of the axes
 MOST_LEVELS = 30
 MARGIN = 0.05  # of the range that is drawn, beyond its ends
@@ -130,6 +131,20 @@ def spread(places: np.ndarray, gap: float, low: float, high: float) -> np.ndarra
     return moved
 
 
+def whole_bars(of_rows: np.ndarray, low: float, high: float) -> np.ndarray | None:
+    """Return where bars of whole numbers begin and end, one a number; None if these are many.
+
+    Bins of one width would hold one number here and two there.
+    """
+    whole = np.unique(of_rows[(of_rows >= low) & (of_rows <= high)])
+    if len(whole) < 2 or (whole % 1).any():
+        return None
+    gap = np.diff(whole).min()
+    if np.ptp(whole) > MOST_BARS * gap:
+        return None
+    return np.ravel(np.column_stack([whole - BAR * gap, whole + BAR * gap]))
+
+
 class CurveDisplay(Display):
     """The mean raw prediction as a function of one feature.
 
@@ -191,7 +206,10 @@ class CurveDisplay(Display):
         if of_rows is not None:
             ends += [of_rows[BEYOND], of_rows[-1 - BEYOND]]
         low, high = min(ends, default=0.0), max(ends, default=0.0)
+        bars = None if of_rows is None else whole_bars(of_rows, low, high)
         margin = MARGIN * (high - low) or 1.0
+        if bars is not None:
+            margin = max(margin, low - bars[0], bars[-1] - high)
         edges = np.concatenate([[low - margin], curve.cuts, [high + margin]])
         self.lines_ = [
             ax.stairs(of_output, edges, baseline=None, color=color, lw=1.8)
@@ -203,7 +221,8 @@ class CurveDisplay(Display):
         ax.set_xlim(edges[0], edges[-1])
         ax.margins(y=0.08)
         if of_rows is not None:
-            self._draw_distribution(sheet, of_rows, np.linspace(edges[0], edges[-1], N_BINS + 1))
+            usual = np.linspace(edges[0], edges[-1], N_BINS + 1)
+            self._draw_distribution(sheet, of_rows, usual if bars is None else bars)
         if self.outputs:
             numbered, (_, fontsize) = dict(enumerate(colors)), sheet.rows_that_fit(len(colors))
             numbers, last = np.arange(len(colors)), edges[-1]

@@ -101,6 +101,21 @@ def test_a_column_without_cuts_is_drawn_where_its_rows_are():
     assert not any("grey" in word for word in words_on(nothing.plot().figure_))
 
 
+@pytest.mark.parametrize("numbers", [np.arange(24), np.array([0, 1]), 50 * np.arange(7)])
+def test_few_whole_numbers_have_a_bar_each(numbers):
+    of_rows = np.sort(np.resize(numbers, 1001)).astype(float)
+    display = curve(quantiles=of_rows, cuts=np.array([0.5]), values=np.eye(2)[0]).plot()
+    *_, bars = display.ax_.patches
+    heights, ends, low = bars.get_data()
+    assert_close((ends[::2] + ends[1::2]) / 2, 1.0 * numbers, 50.0)
+    assert_same(heights[1::2], np.full(len(numbers) - 1, low))  # nothing between two of them
+    counts = np.unique(of_rows, return_counts=True)[1]
+    tall = heights[::2] - low
+    assert_close(tall / tall.max(), counts / counts.max(), 10.0)
+    left, right = display.ax_.get_xlim()
+    assert left <= ends[0] < ends[-1] <= right
+
+
 def test_a_scale_is_shared_and_a_long_name_is_cut():
     named = curve(feature_name="n" * 200).plot().figure_
     assert_inside(written(named), named.bbox.extents)
