@@ -14,7 +14,8 @@ from attributions.plots.sheet import ROW_HEIGHT, Display, Paper, Sheet, as_max_d
 if TYPE_CHECKING:
     from matplotlib.typing import ColorType
 
-DASHES = ("-", "--", ":", "-.")  # the next one is used when the colours start over
+# The next ones are used when the colours start over.
+DASHES, MARKS = ("-", "--", ":", "-."), "osD^"
 # Of a feature's curve.
 N_BINS = 40  # of the distribution
 MOST_BARS, BAR = 50, 0.4  # of whole numbers; half the width, of the distance between two
@@ -72,7 +73,7 @@ class BoostingDisplay(Display):
         n_named, fontsize = sheet.rows_that_fit(len(named))
         named = named[:n_named]
         color = {k: sheet.drawn_in(CURVES[j % len(CURVES)]) for j, k in enumerate(named)}
-        dashes = {k: DASHES[j // len(CURVES) % len(DASHES)] for j, k in enumerate(named)}
+        dashes = {k: at_turn(DASHES, j) for j, k in enumerate(named)}
         self.lines_ = []
         for k in range(n_features):
             drawn: dict[str, Any] = {"color": GREY, "linewidth": 0.7, "alpha": 0.5, "zorder": 2}
@@ -84,6 +85,11 @@ class BoostingDisplay(Display):
         sheet.say_if_nothing(curves)
         name_curves(sheet, names, named, curves[-1, named], n_trees, color, fontsize)
         return sheet.finish(grid="y")
+
+
+def at_turn(styles: Sequence[str], number: int) -> str:
+    """Return the style of a curve, the next one when the colours start over."""
+    return styles[number // len(CURVES) % len(styles)]
 
 
 def name_curves(
@@ -212,8 +218,8 @@ class CurveDisplay(Display):
             margin = max(margin, low - bars[0], bars[-1] - high)
         edges = np.concatenate([[low - margin], curve.cuts, [high + margin]])
         self.lines_ = [
-            ax.stairs(of_output, edges, baseline=None, color=color, lw=1.8)
-            for of_output, color in zip(values.T, colors, strict=True)
+            ax.stairs(of_output, edges, baseline=None, color=color, lw=1.8, ls=at_turn(DASHES, k))
+            for k, (of_output, color) in enumerate(zip(values.T, colors, strict=True))
         ]
         if self.has_missing:
             for at_missing, color in zip(np.ravel(curve.missing), colors, strict=True):
@@ -262,8 +268,8 @@ class CurveDisplay(Display):
         shown = shown[:n_shown]
         places, outputs = np.arange(n_shown), self.outputs or [""] * len(colors)
         self.lines_ = [
-            ax.plot(of_output[shown], places, "o", color=color, label=name)[0]
-            for of_output, color, name in zip(values.T, colors, outputs, strict=True)
+            ax.plot(values[shown, k], places, at_turn(MARKS, k), color=color, label=name)[0]
+            for k, (color, name) in enumerate(zip(colors, outputs, strict=True))
         ]
         if self.outputs:
             ax.legend(frameon=False, labelcolor=sheet.ink, loc="upper left", bbox_to_anchor=(1, 1))

@@ -148,6 +148,11 @@ def test_what_there_is_not_is_not_drawn_and_levels_are_rows():
     [stems], [mean] = display.ax_.collections, display.ax_.lines[1:]
     assert_close(stems.get_segments()[0][:, 0], [shares[:40] @ np.arange(40), 10.0], 40.0)
     assert_close(mean.get_xdata(), [shares[:40] @ np.arange(40)] * 2, 40.0)
+    nine = {"missing": np.zeros(9), "output_names": tuple(range(9))}
+    steps = curve(values=np.outer(np.arange(4.0), np.arange(9)), **nine).plot().lines_
+    assert len({(line.get_edgecolor(), line.get_linestyle()) for line in steps}) == 9
+    points = curve(**of_levels, values=np.outer(np.arange(3.0), np.arange(9)), **nine).plot()
+    assert len({(line.get_color(), line.get_marker()) for line in points.lines_}) == 9
     spelt = {"levels": ("10/49", "100-500", "50-99", "<10", ">500"), "shares": np.ones(6) / 6}
     display = curve(**of_levels | spelt, values=np.arange(5.0)).plot()
     assert_same(display.lines_[0].get_xdata(), [3.0, 0.0, 2.0, 1.0, 4.0, 2.0])  # at last: missing
