@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from attributions.options import whole_number
-from gbt.tables.names import shown
+from gbt.tables.names import counted, shown
 
 ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
 N_NAMED = 5  # names that an error lists
@@ -93,7 +93,7 @@ def row_of_number(row: Any, n_rows: int) -> int:
         )
     if not -n_rows <= number < n_rows:
         raise ValueError(
-            f"row={row}, but the attribution has {n_rows} rows: 0 to {n_rows - 1}, or"
+            f"row={row}, but the attribution has {counted(n_rows, 'row')}: 0 to {n_rows - 1}, or"
             f" {-n_rows} to -1 from the end."
         )
     return number % n_rows

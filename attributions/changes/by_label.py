@@ -23,6 +23,7 @@ from attributions.plots import ByLabelDisplay
 from attributions.results import GlobalAttribution, tables
 from attributions.rows import AllRows
 from gbt.parallel.chunks import Chunk, in_memory, is_in_chunks
+from gbt.tables.names import counted
 
 if TYPE_CHECKING:
     import pandas
@@ -203,7 +204,8 @@ class AttributionByLabel(tables.ShownAsTable):
         remarks = [self._remark(number) for number in range(len(self))]
         if any(remarks):
             columns.append(tables.words("", remarks))
-        title = f"{self.method} by {len(self)} labels, in per cent of the constant's loss of each"
+        title = f"{self.method} by {counted(len(self), 'label')}"
+        title += ", in per cent of the constant's loss of each"
         hidden = len(self.feature_names) - len(ranking)
         return tables.ShownTable(title, columns, tables.more(hidden, "feature"))
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from attributions.methods import facts_of, kind_of
 from attributions.plots.colors import BLUE, GREY, VERMILION
+from gbt.tables.names import counted
 
 TWO_SIDED_95 = 1.959963984540054
 OF_CONSTANT = "% of the loss of a constant prediction"
@@ -19,7 +20,7 @@ def unit_of(result: Any, intervals: bool = True) -> tuple[float, str]:
 
     The unit is what people know best: per cent, a mean over rows, or that of the method.
     """
-    facts, n_rows = facts_of(result.method), f"{result.n_samples:,} rows"
+    facts, n_rows = facts_of(result.method), counted(result.n_samples, "row")
     kind = kind_of(result.method)
     if result.percent_of_one is not None:
         factor, unit, over = result.percent_of_one, f"{facts.title}, {OF_CONSTANT}", n_rows

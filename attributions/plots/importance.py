@@ -23,6 +23,7 @@ from attributions.plots.captions import (
 from attributions.plots.colors import BLUE, CURVES, VERMILION, mixed
 from attributions.plots.curves import name_curves
 from attributions.plots.sheet import Display, Paper, Sheet, as_max_display, is_crowded
+from gbt.tables.names import counted
 
 PALE = 0.55  # how opaque a bar is, so that its interval is seen
 N_LINES, N_ROWS = 5, 10  # features that are shown
@@ -323,7 +324,7 @@ class ForWhomDisplay(Display):
         texts = []
         for conditions, n_rows in zip(rules, result.n_rows, strict=True):
             lines = [sheet.lettering.cut(on_one_line(c), sheet.room, fontsize) for c in conditions]
-            texts.append("\n".join(lines) + f"  ({n_rows:,} rows)")
+            texts.append("\n".join(lines) + f"  ({counted(n_rows, 'row')})")
         sheet.ax.set_yticks(range(n), texts, fontsize=fontsize, **sheet.lettering.properties)
         sheet.ax.set_ylim(n - 0.4, -0.6)
         return sheet.finish(grid="x", left=False)

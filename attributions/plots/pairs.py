@@ -8,6 +8,7 @@ from attributions.methods import facts_of
 from attributions.plots.captions import share
 from attributions.plots.colors import BLUE, INK, VERMILION
 from attributions.plots.sheet import ROW_HEIGHT, Display, Paper, Sheet, as_max_display, tick_size
+from gbt.tables.names import counted
 
 WORTH_A_SQUARE = 0.02  # of the largest: smaller squares are hardly seen
 COLUMN_NAME = 10  # font sizes that a name below the axes may be long
@@ -38,7 +39,7 @@ class PairsDisplay(Display):
     def _draw(self, paper: Paper) -> Sheet:
         result, names = self.attribution, self.attribution.feature_names
         facts, is_of_rows = facts_of(result.method), hasattr(result, "base_values")
-        over = f"{len(result.values) if is_of_rows else result.n_samples:,} rows"
+        over = counted(len(result.values) if is_of_rows else result.n_samples, "row")
         if is_of_rows:
             matrix, colors = result.importance(), (INK, INK)
             told = f"together with (diagonal: alone)\narea: mean |{facts.unit_of_row}|, {over}"

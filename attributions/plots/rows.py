@@ -12,6 +12,7 @@ from attributions.options import check_one_of
 from attributions.plots.captions import OF_CONSTANT, share
 from attributions.plots.colors import BLUE, GREY, VERMILION, luminance
 from attributions.plots.sheet import Display, Paper, Sheet, as_max_display
+from gbt.tables.names import counted
 
 if TYPE_CHECKING:
     from matplotlib.colors import Colormap
@@ -107,7 +108,7 @@ class LocalAttributionDisplay(Display):
         of = f", for {whose}" * bool(whose)  # a class has a name of its own
         if self.row is None:
             verb = "helps each row" if judged else "moves predictions"
-            return f"How each feature {verb}{of}, {len(result.values):,} rows"
+            return f"How each feature {verb}{of}, {counted(len(result.values), 'row')}"
         label = self.row if result.index is None else list(result.index)[self.row]
         whom = f"row {on_one_line(label)}"
         verb = f"helped {whom}" if judged else f"moves the prediction of {whom}"
@@ -132,7 +133,7 @@ class LocalAttributionDisplay(Display):
         if n_others:
             columns, said = [*columns, len(contributions)], [*said, ""]
             moves = np.append(moves, contributions.sum() - moves.sum())
-        names = (*result.feature_names, f"{n_others:,} other feature{'s' * (n_others > 1)}")
+        names = (*result.feature_names, counted(n_others, "other feature"))
         return Way(names, columns, said, moves, start, start + float(contributions.sum()))
 
     def _color(self, sheet: Sheet, move: float) -> Any:

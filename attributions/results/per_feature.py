@@ -25,6 +25,7 @@ from attributions.results.per_row import LocalAttribution, as_floats
 from attributions.statistics.groups import Groups
 from attributions.statistics.powers_of_two import exponent_of_columns
 from attributions.statistics.row_sums import RowSums, sum_over_rows
+from gbt.tables.names import counted
 
 if TYPE_CHECKING:
     import pandas
@@ -142,11 +143,11 @@ class GlobalAttribution(WithErrors, Shareable, tables.ShownAsTable):
         if self.is_reliable is not None:
             doubts = ["" if reliable else "unreliable" for reliable in self.is_reliable[shown]]
             columns.append(tables.words("", doubts))
-        title = f"{self.method}, {len(self)} features"
+        title = f"{self.method}, {counted(len(self), 'feature')}"
         if not facts_of(self.method).no_sum:
-            title += f", sum over {self.n_samples:,} rows"
+            title += f", sum over {counted(self.n_samples, 'row')}"
         if self.groups is not None:
-            title += f", {self.n_draws:,} group{'s' * (self.n_draws != 1)}"
+            title += f", {counted(self.n_draws, 'group')}"
             title += ": no standard errors" * (self.n_draws == 1)
         hidden = len(self) - len(shown)
         return tables.ShownTable(title, columns, tables.more(hidden, "feature"), note_after)

@@ -16,6 +16,7 @@ from attributions.options import imported, whole
 from attributions.plots import PairsDisplay
 from attributions.results import tables
 from attributions.results.per_row import check_shape
+from gbt.tables.names import counted
 
 N_SHOWN = 10  # pairs in the text of a result
 
@@ -108,7 +109,8 @@ class PairAttribution(DrawnAsSquares):
             ),
             *tables.with_errors(self.values[shown], errors),
         ]
-        title = f"{self.method}, {len(self)} pairs, sum over {self.n_samples:,} rows"
+        title = f"{self.method}, {counted(len(self), 'pair')}, sum over"
+        title += f" {counted(self.n_samples, 'row')}"
         return tables.ShownTable(title, columns, note=tables.more(len(self) - len(shown), "pair"))
 
     def to_frame(self) -> Any:
@@ -206,5 +208,5 @@ class LocalPairAttribution(DrawnAsSquares):
             ),
             tables.numbers("mean |value|", size[first, second]),
         ]
-        title = f"{self.method}, {len(self):,} rows"
+        title = f"{self.method}, {counted(len(self), 'row')}"
         return tables.ShownTable(title, columns, note=tables.more(n_pairs - len(order), "pair"))

@@ -20,6 +20,7 @@ from attributions.plots import LocalAttributionDisplay
 from attributions.results import tables
 from attributions.results.grouping import Shareable
 from gbt.tables.categories import Categories
+from gbt.tables.names import counted
 
 if TYPE_CHECKING:
     import pandas
@@ -136,7 +137,7 @@ class LocalAttribution(Shareable, tables.ShownAsTable):
         """
         if self.output_names is not None:
             table = self.output(self.output_names[0]).head(n)
-            more = f"{len(self.output_names) - 1} more outputs, see .output"
+            more = f"{counted(len(self.output_names) - 1, 'more output')}, see .output"
             return replace(table, note=" and ".join(filter(None, [table.note, more])))
         n_rows, n_features = self.values.shape
         n_shown = min(whole(0, n=n), n_rows)
@@ -150,7 +151,7 @@ class LocalAttribution(Shareable, tables.ShownAsTable):
             if n_of_all
         ]
         return tables.ShownTable(
-            f"{self.method}, {n_rows:,} row{'s' * (n_rows != 1)}, {n_features} features",
+            f"{self.method}, {counted(n_rows, 'row')}, {counted(n_features, 'feature')}",
             [of_rows, *numbers],
             note=" and ".join(hidden),
         )

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from attributions.names import elided, on_one_line, printed_width
+from gbt.tables.names import counted
 
 WIDTH = 100  # of a line in a terminal
 NAME_WIDTH = 40
@@ -178,4 +179,4 @@ def p_values(heading: str, values: np.ndarray) -> ShownColumn:
 
 def more(n: int, what: str) -> str:
     """Say how many of something are not shown; nothing if all are."""
-    return f"{n:,} more {what}{'s' * (n > 1)}" if n else ""
+    return counted(n, f"more {what}") if n else ""

@@ -16,7 +16,7 @@ from gbt.estimators.parameters import SharedParameters
 from gbt.losses.loss import Loss
 from gbt.parallel.chunks import in_memory, is_in_chunks
 from gbt.tables.categories import Categories, EncodedRows, encode, learn
-from gbt.tables.names import refuse_other_columns
+from gbt.tables.names import counted, refuse_other_columns
 from gbt.tables.sparse_rows import SparseRows
 from gbt.tables.table import Table, refuse_infinities
 from gbt.tables.targets import (
@@ -112,7 +112,7 @@ class ChecksTables(SharedParameters, NamedParameters):
         if not is_shared:
             X = self._check_table(X, reset=reset, ensure_min_samples=2 if reset else 1)
         elif len(X) < 2:
-            raise ValueError(f"X has {len(X)} rows; a fit needs at least two.")
+            raise ValueError(f"X has {counted(len(X), 'row')}; a fit needs at least two.")
         if self._has_pairs:
             y = as_pairs(self._own_loss(), y, len(X))
             if is_shared and self._own_loss().has_queries:
@@ -120,7 +120,7 @@ class ChecksTables(SharedParameters, NamedParameters):
         else:
             y = column_or_1d(y, warn=True)
             if len(y) != len(X):
-                raise ValueError(f"y has {len(y)} rows and X has {len(X)}.")
+                raise ValueError(f"y has {counted(len(y), 'row')} and X has {len(X):,}.")
         return X, y, as_weight(sample_weight, len(X))
 
     def _check_init_score(self, init_score: Any, n_rows: int) -> np.ndarray:

@@ -47,7 +47,7 @@ from gbt.model.tree import NODE_DTYPES, Nodes, Tree, Trees, sealed
 from gbt.parallel.chunks import Chunk, refuse_chunks
 from gbt.tables.categories import Categories, EncodedRows, encode
 from gbt.tables.level_sets import LevelSets
-from gbt.tables.names import refuse_number, refuse_other_columns
+from gbt.tables.names import counted, refuse_number, refuse_other_columns
 from gbt.tables.sparse_rows import SparseRows, as_type, with_zeros_missing
 from gbt.tables.table import Table
 
@@ -145,8 +145,8 @@ class Ensemble(Nodes):
     def __repr__(self) -> str:
         base_score = ", ".join(f"{score:.6g}" for score in np.atleast_1d(self.base_score))
         return (
-            f"<Ensemble of {self.n_trees} trees, {len(self.feature)} nodes, on {self.n_features}"
-            f" features; {self.loss.name}, base_score={base_score},"
+            f"<Ensemble of {counted(self.n_trees, 'tree')}, {counted(len(self.feature), 'node')},"
+            f" on {counted(self.n_features, 'feature')}; {self.loss.name}, base_score={base_score},"
             f" learning_rate={self.learning_rate:.6g}, reg_lambda={self.reg_lambda:.6g}>"
         )
 

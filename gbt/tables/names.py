@@ -34,6 +34,11 @@ def first_ten(names: Iterable[str]) -> str:
     return ", ".join(listed[:10]) + ", ..." * (len(listed) > 10)
 
 
+def counted(n: int, what: str) -> str:
+    """Say how many there are of something: "1 row", "1,200 rows"."""
+    return f"{n:,} {what}" + ("" if n == 1 else "s")
+
+
 def place_of(parameter: str, column: Any, names: Sequence[str]) -> int:
     """Return which column a name or an index means, given as part of a parameter."""
     if isinstance(column, Integral):
@@ -122,7 +127,7 @@ def refuse_other_columns(table: Any, feature_names: tuple[str, ...]) -> None:
     missing = _listed(" Missing: ", feature_names, names)
     if are_named and len(names) != len(feature_names):
         raise ValueError(
-            f"X has {len(names)} columns; the model needs {len(feature_names)}.{missing}"
+            f"X has {counted(len(names), 'column')}; the model needs {len(feature_names)}.{missing}"
             f"{_listed(' Not of the model: ', names, feature_names)}"
             f" {_COMPLETE if missing else _SELECT}."
         )

@@ -32,6 +32,7 @@ from attributions.plots.curves import OF_MEAN
 from attributions.plots.importance import UNITS
 from attributions.plots.sheet import Display
 from attributions.results import FeatureCurve
+from gbt.tables.names import counted
 
 N_BARS, N_NAMED = 10, 8  # features in a picture, and named there, at most
 N_CURVES, LEAST_MOVE = 6, 0.01  # features of which the curve is drawn, and least share of the first
@@ -80,7 +81,7 @@ def pictures(found: Findings) -> Iterator[Markup]:
         " Far right and near 0 or below: used, but of no use on new rows.",
     )
     curves = np.cumsum(np.asarray(found.useful.per_tree), axis=0)
-    trees, n_classes = f"{len(curves):,} trees", len(found.task.classes)
+    trees, n_classes = counted(len(curves), "tree"), len(found.task.classes)
     if n_classes:
         trees += f" ({found.model.n_rounds:,} rounds of {n_classes}, one for each class)"
     label = f"Held-out gain along {trees}. At the end: " + _listed(

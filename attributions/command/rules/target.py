@@ -15,6 +15,7 @@ from attributions.command.unusable import UnusableTableError, listed, nearest
 from attributions.names import elided
 from gbt.losses.ranking.pairs import LARGEST_GRADE
 from gbt.losses.ranking.queries import Queries
+from gbt.tables.names import counted
 
 CLASSES_OR_NUMBERS = (
     f"words, two different values, and whole numbers of which at most {FEW} are different, are"
@@ -146,7 +147,8 @@ def read_grades(column: Column, groups: np.ndarray) -> Target:
             f"No two rows of one group have different grades in {name}, and only rows of one group"
             " are put in order. Does --groups name another column?"
         )
-    alone = f"; {int(is_alone.sum()):,} rows alone in theirs are left out" * bool(is_alone.any())
+    n_alone = int(is_alone.sum())
+    alone = f"; without {counted(n_alone, 'row')} alone in a group" * bool(n_alone)
     what = (
         f"Task: the order of the rows of each of {int((sizes > 1).sum()):,} groups by {name},"
         f" larger first{alone}."

@@ -11,6 +11,7 @@ from attributions.command.rules.columns import reason_to_leave_out
 from attributions.command.said.in_short import right_of_100
 from attributions.command.wording import N_NAMED, option, shown_names
 from attributions.names import elided, first_of
+from gbt.tables.names import counted
 
 # With fewer held-out rows 95 % intervals of long-tailed features covered 92 % (docs/inference.md).
 FEW_ROWS = 300
@@ -129,7 +130,8 @@ def _about_rows(found: Findings) -> Iterator[str]:
         counts = np.bincount(y.astype(np.intp), minlength=max(len(task.classes), 2))
         few = counts[counts < FEW_OF_A_CLASS]
         if len(few) and not task.classes:  # of two
-            yield f"The rarer class has only {few.min()} held-out rows, on which everything rests."
+            rows = counted(few.min(), "held-out row")
+            yield f"The rarer class has only {rows}, on which everything rests."
         elif len(few):
             yield (
                 f"{len(few)} of {len(task.classes)} classes have fewer than {FEW_OF_A_CLASS}"
@@ -145,8 +147,8 @@ def _about_censoring(found: Findings) -> Iterator[str]:
     n_rows, n_events = len(is_censored), int(np.sum(~is_censored))
     if n_events < FEW_EVENTS:
         yield (
-            f"Only {n_events:,} of the {n_rows:,} held-out rows have the event, and everything"
-            " rests on these: more rows without events would hardly help."
+            f"Only {counted(n_events, 'event')} happened in the {n_rows:,} held-out rows, and"
+            " everything rests on that: more rows without events would hardly help."
         )
     if n_events < n_rows:
         yield (

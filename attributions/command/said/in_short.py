@@ -49,7 +49,8 @@ def _in_a_clause(found: Findings) -> str:
     told, better = found.with_verdict(HELPS), "no better"
     if found.saved > 0:
         better = f"{found.saved:.1f} % better"
-    helps = f"{len(told)} of {len(found.useful)} features help ({found.names(told)})"
+    helps = "helps" if len(told) == 1 else "help"
+    helps = f"{len(told)} of {len(found.useful)} features {helps} ({found.names(told)})"
     helps = helps if told else "no feature can be told to help"
     return f"the model is {better} than a constant, and {helps}"
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from gbt.tables.cells import is_missing
+from gbt.tables.names import counted
 
 PAIRS_OF_THREAD = 30_000  # some 50 microseconds
 LARGEST_EXACT = 2.0**53  # larger whole numbers may become equal as float64
@@ -165,8 +166,9 @@ def check_grades(y: np.ndarray, most: float | None) -> None:
     if (rows.size == 1).any():
         row = rows.order[rows.first[np.argmax(rows.size == 1)]]
         raise ValueError(
-            f"Row {row} is alone in its query, where there is nothing to be ordered, and"
-            f" {(rows.size == 1).sum()} rows are. Leave them out; or do groups hold something else?"
+            f"Row {row} is alone in its query, where there is nothing to be ordered. Leave out what"
+            f" is alone, {counted(int((rows.size == 1).sum()), 'row')} of {len(y):,}; or do groups"
+            " hold something else?"
         )
     if not rows.has_order.any():
         raise ValueError(

@@ -234,7 +234,7 @@ def test_rows_alone_in_their_group_are_left_out(judge):
     columns["search"][-3:] = ["a", "b", ""]
     status, out = judge(columns, *RANKING)
     assert status == 0
-    assert "larger first; 3 rows alone in theirs are left out" in out
+    assert "larger first; without 3 rows alone in a group" in out
 
 
 @pytest.mark.parametrize(

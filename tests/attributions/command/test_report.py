@@ -158,6 +158,9 @@ def test_a_commonest_class_that_is_right_more_often_is_said(names_the_rarer):
         names_the_rarer
     )
     assert "The rarer class has only 25 held-out rows, on which everything rests." in said
+    rare = replace(classified, y_valid=1.0 * (np.arange(100) == 0))
+    said = " ".join(cautions(replace(findings(), task=rare, raw_prediction=raw)))
+    assert "The rarer class has only 1 held-out row, on which" in said
 
 
 @pytest.mark.parametrize("time", [None, "day"])

@@ -261,6 +261,7 @@ def test_all_rows_as_a_swarm(data):
         assert len({*zip(x, y, strict=True)}) == 30  # none hides another, where all are 0, too
     assert ("feature value (rank), vermilion: missing" in words) == data  # "income" has such a row
     assert "How each feature moves predictions, 30 rows" in words
+    assert "How each feature moves predictions, 1 row" in words_on(rows(1).plot().figure_)
     fewer = words_on(attribution.plot(max_display=3).figure_)
     assert "How each feature moves predictions, 30 rows (3 of 4 features)" in fewer
 

@@ -35,6 +35,8 @@ def test_a_result_of_features_is_the_table_of_its_ranking():
 
 
 def test_columns_that_a_method_does_not_have_are_left_out():
+    one = GlobalAttribution([1.0], [1.0], 1, ("a",), "tree_inner")
+    assert repr(one).startswith("tree_inner, 1 feature, sum over 1 row\n")
     gain = GlobalAttribution([1.0, 2.0], None, 1, ("a", "b"), "total_gain")
     assert repr(gain).splitlines() == [
         "total_gain, 2 features",

@@ -124,7 +124,7 @@ def test_statistics_of_a_classifier_are_those_of_0_and_1():
 def test_the_text_of_a_model_is_short():
     model = fitted(np.arange(4.0).reshape(-1, 1), np.arange(4.0), max_depth=1)
     assert repr(model) == (
-        "<Ensemble of 2 trees, 6 nodes, on 1 features; half_squared_error, base_score=1.5,"
+        "<Ensemble of 2 trees, 6 nodes, on 1 feature; half_squared_error, base_score=1.5,"
         " learning_rate=0.1, reg_lambda=1>"
     )
     assert repr(model.trees[0]) == "<Tree of 3 nodes, depth 1>"
