@@ -24,10 +24,9 @@ from attributions.held_out.rows_at_splits import RowsAtSplits
 from attributions.names import find_feature
 from attributions.options import imported, whole
 from attributions.plots import ForWhomDisplay
+from attributions.plots.importance import BETWEEN_CONDITIONS
 from attributions.results import tables
 from gbt.tables.table import collected
-
-RULE_WIDTH = 160  # of a printed rule, which a cut in its middle would make useless
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -93,14 +92,14 @@ class ForWhom(tables.ShownAsTable):
         n_rows, *numbers, p = self._columns().values()
         headings = "found", "confirmed", "from", "to"
         columns = [
-            tables.words("group", self.groups)._replace(most=RULE_WIDTH),
             tables.ShownColumn("rows", [f"{n:,}" for n in n_rows]),
             *tables.of_one_unit(headings, numbers),
             tables.p_values("p-value", p),
         ]
         title = f"{self.feature}: loss that it saves a row, {amount(self.overall, 4)} overall"
         title += "; p-values against rows outside of the group"
-        return tables.ShownTable(title, columns)
+        groups = tables.lists("group", self.groups, columns, BETWEEN_CONDITIONS)
+        return tables.ShownTable(title, [groups, *columns])
 
     def plot(
         self,

@@ -14,7 +14,7 @@ from gbt.tables.sparse_rows import with_zeros
 from gbt.tables.table import Table
 
 FEWEST_IN_GROUP = 30  # rows on which it is found
-LEVELS_NAMED = 4
+LEVELS_NAMED, MOST_LEVELS = 2, 3  # of more than the most, so many are named
 
 
 class Telling(NamedTuple):
@@ -145,8 +145,9 @@ def _condition(name: str, low: float, high: float, levels: Any, places: Any) -> 
     """Return what a rule says of one column, in words."""
     if places is not None:
         inside = [str(levels[j]) for j in np.flatnonzero((places > low) & (places <= high))]
-        more = [f"{len(inside) - LEVELS_NAMED} more"] * (len(inside) > LEVELS_NAMED)
-        text = f"{name} in {{{', '.join([*inside[:LEVELS_NAMED], *more])}}}"
+        if len(inside) > MOST_LEVELS:
+            inside[LEVELS_NAMED:] = [f"{len(inside) - LEVELS_NAMED} more"]
+        text = f"{name} in {{{', '.join(inside)}}}"
     elif np.isinf(low):
         text = f"{name} <= {high:.15g}"
     else:

@@ -30,6 +30,7 @@ N_LINES, N_ROWS = 5, 10  # features that are shown
 MOST_DOTS = 6  # labels beside each other
 MOST_TICKS = 12
 N_NAMED = 3  # labels that were not judged
+FOR_RULES = 1.3  # times the room of names
 KINDS = ("lines", "dots", "heat")
 BETWEEN_CONDITIONS = r", (?![^{]*\})"  # of a rule such as "age > 5, region in {north, east}"
 UNITS = {"percent": OF_CONSTANT, "loss": "loss saved a row"}
@@ -321,9 +322,9 @@ class ForWhomDisplay(Display):
         ends = result.worth.confidence_interval()[:, 0]
         self.points_ = _points(sheet, result.values, ends, verdict_colors(result.values, ends))
         sheet.ax.axvline(result.overall, color=sheet.ink, linewidth=0.8, linestyle=":")
-        texts = []
+        texts, room = [], FOR_RULES * sheet.room
         for conditions, n_rows in zip(rules, result.n_rows, strict=True):
-            lines = [sheet.lettering.cut(on_one_line(c), sheet.room, fontsize) for c in conditions]
+            lines = [sheet.lettering.cut(on_one_line(c), room, fontsize) for c in conditions]
             texts.append("\n".join(lines) + f"  ({counted(n_rows, 'row')})")
         sheet.ax.set_yticks(range(n), texts, fontsize=fontsize, **sheet.lettering.properties)
         sheet.ax.set_ylim(n - 0.4, -0.6)

@@ -3,9 +3,11 @@
 Numbers of one column have the same number of decimals, so that their points are aligned.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,12 +15,15 @@ import numpy as np
 from attributions.names import elided, on_one_line, printed_width
 from gbt.tables.names import counted
 
-WIDTH = 100  # of a line in a terminal
+WIDTH, LONGEST_LINE = 100, 120  # of a terminal, and of lists beside numbers
 NAME_WIDTH = 40
 
 
 class ShownColumn(NamedTuple):
-    """The heading and the cells of a column; words stand to the left, numbers to the right."""
+    """The heading and the cells of a column; words stand to the left, numbers to the right.
+
+    Only a cell that is made to have them has several lines.
+    """
 
     heading: str
     cells: list[str]
@@ -28,17 +33,20 @@ class ShownColumn(NamedTuple):
     @property
     def width(self) -> int:
         """Number of columns of a terminal that it takes."""
-        return max(printed_width(self._short(text)) for text in (self.heading, *self.cells))
+        texts = [line for text in (self.heading, *self.cells) for line in self._short(text)]
+        return max(map(printed_width, texts))
 
-    def lines(self) -> list[str]:
-        """Return the heading and the cells, all of the same width."""
-        texts = [self._short(text) for text in (self.heading, *self.cells)]
-        width = self.width
-        pads = [" " * (width - printed_width(text)) for text in texts]
-        return [t + pad if self.is_text else pad + t for t, pad in zip(texts, pads, strict=True)]
+    def lines(self) -> list[list[str]]:
+        """Return the lines of the heading and of the cells, all of the same width."""
+        width, texts = self.width, [self._short(text) for text in (self.heading, *self.cells)]
+        return [[self._padded(line, width) for line in lines] for lines in texts]
 
-    def _short(self, text: str) -> str:
-        return elided(text, self.most)
+    def _padded(self, line: str, width: int) -> str:
+        pad = " " * (width - printed_width(line))
+        return line + pad if self.is_text else pad + line
+
+    def _short(self, text: str) -> list[str]:
+        return [elided(line, self.most) for line in text.split("\n")]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -51,12 +59,18 @@ class ShownTable:
     note_after: int | None = None  # rows above the note; None for a note below all
 
     def __repr__(self) -> str:
-        lines = zip(*(column.lines() for column in self.columns), strict=True)
-        rows = ["  " + "  ".join(cells).rstrip() for cells in lines]
+        cells = zip(*(column.lines() for column in self.columns), strict=True)
+        rows = ["\n".join(map(self._line, zip_longest(*of_row))) for of_row in cells]
         if self.note:
             place = len(rows) if self.note_after is None else 1 + self.note_after
             rows.insert(place, f"  ... {self.note}")
         return "\n".join([self.title, *rows])
+
+    def _line(self, parts: Iterable[str | None]) -> str:
+        """Return a line of a row, in which some cells may have no more text."""
+        blank = (" " * column.width for column in self.columns)
+        texts = (b if part is None else part for part, b in zip(parts, blank, strict=True))
+        return "  " + "  ".join(texts).rstrip()
 
     def _repr_html_(self) -> str:
         """Return the table for a notebook, names in full."""
@@ -102,6 +116,25 @@ class ShownAsTable:
 def words(heading: str, cells: Iterable[object]) -> ShownColumn:
     """Make a column of words."""
     return ShownColumn(on_one_line(heading), [on_one_line(cell) for cell in cells], is_text=True)
+
+
+def lists(
+    heading: str, texts: Iterable[str], beside: Iterable[ShownColumn], separator: str
+) -> ShownColumn:
+    """Make a column of lists, on several lines where the columns beside them leave no room.
+
+    What the separator, a regular expression, parts is not cut, unless it is longer than a line.
+    """
+    room = LONGEST_LINE - 2 - sum(column.width + 2 for column in beside)
+    cells = []
+    for text in texts:
+        lines = [""]
+        for item in re.split(separator, on_one_line(text)):
+            longer = f"{lines[-1]}, {item}" if lines[-1] else item
+            is_full = printed_width(longer) >= room and lines[-1]  # a comma may follow
+            lines[-1:] = [f"{lines[-1]},", f"  {item}"] if is_full else [longer]
+        cells.append("\n".join(lines))
+    return ShownColumn(on_one_line(heading), cells, is_text=True, most=room)
 
 
 def numbers(heading: str, values: np.ndarray) -> ShownColumn:

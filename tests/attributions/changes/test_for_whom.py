@@ -1,5 +1,6 @@
 """For whom a feature helps: groups found on half of the rows, confirmed on the other."""
 
+import re
 from functools import partial
 
 import numpy as np
@@ -74,6 +75,24 @@ def test_a_rule_has_the_digits_that_it_needs():
     n = (X["x"][1500:] > 0.3003).sum() / 2  # of a random half
     assert rule.removeprefix("x > ") in ("0.3003", "0.3002", "0.3004")
     assert abs(frame.loc[rule, "n_rows"] - n) < 60
+
+
+def test_rules_of_many_words_name_two_and_are_not_cut():
+    """The dose helps in six of a dozen counties, in towns of six names there."""
+    rng = np.random.default_rng(6)
+    names = np.array([f"a long name, number {k:02}" for k in range(12)])
+    county, town = rng.integers(12, size=(2, 3000))
+    X = pd.DataFrame({"dose": rng.normal(size=3000), "county": names[county], "town": names[town]})
+    y = 3.0 * X["dose"] * (county < 6) * (town < 6) + 0.3 * rng.normal(size=3000)
+    model = GBTRegressor(30, max_depth=4, random_state=0).fit(X[:1500], y[:1500])
+    result = for_whom(model, X[1500:], y[1500:], "dose", columns=["county", "town"], max_groups=3)
+    conditions = result.groups[0].replace("}, ", "},\n").splitlines()
+    two = r"\w+ in \{a long name, number 0\d, a long name, number 0\d, [234] more\},?"
+    assert [bool(re.fullmatch(two, text)) for text in conditions] == [True, True]
+    lines = repr(result).splitlines()
+    assert lines[2].startswith(f"  {conditions[0]}  ")
+    assert lines[3] == f"    {conditions[1]}"
+    assert max(map(len, lines)) <= 120
 
 
 @pytest.mark.parametrize(("is_up", "rule"), [(True, "age > "), (False, "age <= ")])
