@@ -194,12 +194,16 @@ class AttributionByLabel(tables.ShownAsTable):
         return pandas.concat(frames, keys=labels, names=["label"])
 
     def head(self, n: int = N_SHOWN) -> tables.ShownTable:
-        """Return a table to look at: a row a label, and the best ``n`` features in per cent."""
+        """Return a table to look at: a row a label, and the best ``n`` features in per cent.
+
+        Labels that were not judged have no numbers there; `values` has them.
+        """
         ranking = self.ranking()[: whole(0, n=n)]
+        values = np.where(self.is_judged[:, np.newaxis], self.values, np.nan)
         columns = [
             tables.words("label", self.label_texts),
             tables.ShownColumn("rows", [f"{n:,}" for n in self.n_samples]),
-            *(tables.per_cent(self.feature_names[k], self.values[:, k]) for k in ranking),
+            *(tables.per_cent(self.feature_names[k], values[:, k]) for k in ranking),
         ]
         remarks = [self._remark(number) for number in range(len(self))]
         if any(remarks):

@@ -201,8 +201,8 @@ def _fixed(value: float, decimals: int) -> str:
 
 
 def per_cent(heading: str, values: np.ndarray) -> ShownColumn:
-    """Make a column of per cent, with two decimals; nothing is written as minus zero."""
-    return ShownColumn(heading, [f"{value:.2f}" for value in np.round(values, 2) + 0.0])
+    """Make a column of per cent, with two decimals; what is not known is "-"."""
+    return ShownColumn(heading, ["-" if np.isnan(value) else _fixed(value, 2) for value in values])
 
 
 def p_values(heading: str, values: np.ndarray) -> ShownColumn:

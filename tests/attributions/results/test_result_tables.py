@@ -291,5 +291,5 @@ def test_no_such_row(row, index, message):
 
 
 def test_per_cent_have_two_decimals_and_no_minus_zero():
-    column = per_cent("per cent", np.array([21.53524, -0.00017, 0.0, -3.456]))
-    assert column.cells == ["21.54", "0.00", "0.00", "-3.46"]
+    column = per_cent("per cent", np.array([21.53524, -0.00017, 0.0, -3.456, np.nan]))
+    assert column.cells == ["21.54", "0.00", "0.00", "-3.46", "-"]
