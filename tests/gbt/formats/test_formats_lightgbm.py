@@ -60,9 +60,9 @@ def test_names_with_blanks():
 # ------------------------------------------------------------------------- what cannot be found out
 
 
-def unknown(booster, message):
+def unknown(booster, message, known=frozenset({"hessians", "counts", "values"})):
     ensemble = as_ensemble(booster)
-    assert ensemble.statistics == {"hessians", "counts", "values"}
+    assert ensemble.statistics == known
     X = training_data("regression")[0]
     raw = booster.predict(X, raw_score=True)
     residual = predecomp(ensemble, X).residual(raw)
@@ -81,6 +81,12 @@ either_objective = pytest.mark.parametrize("objective", ["regression", "binary"]
 def test_what_hides_the_gradients(objective, training):
     parameters, message = HIDING[training]
     unknown(train(parameters, objective), message)
+
+
+@either_objective
+def test_rounded_gradients(objective):
+    booster = train({"use_quantized_grad": True}, objective)
+    unknown(booster, "use_quantized_grad=1", {"counts", "values"})
 
 
 @either_objective

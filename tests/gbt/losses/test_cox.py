@@ -27,6 +27,14 @@ def test_three_rows_by_hand():
     np.testing.assert_allclose(Cox().value(y, f), [np.log(6), np.log(5 / 2), 0], rtol=1e-14)
 
 
+def test_hazards_far_apart_by_hand():
+    """At the second event two rows are at risk, with 1/2 each; their hazards' squares underflow."""
+    y, f = np.array([[1.0, 1.0], [2.0, 1.0], [3.0, 1.0]]), np.array([0.0, -400.0, -400.0])
+    gradient, hessian = Cox(is_newton=True).gradient_hessian(y, f)
+    np.testing.assert_allclose(gradient, [0, -1 / 2, 1 / 2], rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(hessian, [0, 1 / 4, 1 / 4], rtol=1e-12, atol=1e-12)
+
+
 @given(rows_of_ties)
 def test_loss_derivatives_and_concordance_are_those_of_the_page(rows):
     time, event, f, weight = np.array(rows, dtype=float).T

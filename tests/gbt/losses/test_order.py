@@ -105,6 +105,7 @@ def test_all_forms_of_queries_are_one():
         (lambda y, q: (y, np.where(np.arange(len(y)) == 7, 99, q)), "Row 7 is alone in its query"),
         (lambda y, q: (y, [None if i == 7 else w for i, w in enumerate(q)]), "missing in row 7"),
         (lambda y, q: (y, [pd.NA if i == 7 else w for i, w in enumerate(q)]), "missing in row 7"),
+        (lambda y, q: (y, pd.Series([str(w) if w else w for w in q])), "of one type"),
         (lambda y, q: (y, np.bincount(q)), r"groups.* has shape \(60,\).*np.repeat"),
         (lambda y, q: (y.astype(str).astype(object) + "x", q), "grades, which are numbers"),
         (lambda y, q: (pairs_of(y, y), q), r"y has shape .* one grade for each row"),
