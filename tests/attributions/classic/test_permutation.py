@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.ensemble import ExtraTreesRegressor
 from sklearn.metrics import log_loss, mean_poisson_deviance, mean_squared_error
 
 from attributions import permutation
@@ -130,3 +131,15 @@ def test_errors_are_refused_because_they_would_rank_the_best_feature_last(error)
     model = GreedyRegressor(n_estimators=3).fit(X, X[:, 0])
     with pytest.raises(ValueError, match=f"{error.__name__}.*smaller for better.*: -"):
         permutation(model, X[:20] + 1, X[:20, 0], metric=error)
+
+
+def test_several_targets_count_by_their_mean():
+    X = np.random.default_rng(0).normal(size=(80, 2))
+    y = X[:, 0] + X[:, 1] ** 2
+    trees = ExtraTreesRegressor(3, random_state=0)
+    once, often = (
+        permutation(trees.fit(X[:40], Y[:40]), X[40:], Y[40:], random_state=0)
+        for Y in (y, np.column_stack([y, y, y, y]))
+    )
+    assert_close(often.values, once.values, np.full(2, 10.0))
+    assert often.method == once.method == "permutation(neg_mean_squared_error)"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attributions import held_out_gain, predecomp, total_gain
+from attributions import compare, held_out_gain, partial_dependence, predecomp, total_gain
 from gbt.files.documents import InvalidModelError
 from gbt.formats import as_ensemble
 from gbt.formats.lightgbm.model import from_lightgbm
@@ -45,12 +45,16 @@ def train(parameters=(), objective="regression", weighted=True, n_rounds=6):
 
 
 def test_names_with_blanks():
-    """LightGBM writes an underscore for each; the table that it was trained on is still its own."""
+    """LightGBM writes an underscore for each; results have the names of the table."""
     lightgbm, pandas = peer("lightgbm"), pytest.importorskip("pandas")
     X, y, _ = training_data("regression")
     table = pandas.DataFrame(X, columns=["mean radius", "b", "c_d", "e"])
     model = lightgbm.LGBMRegressor(n_estimators=3, verbose=-1, n_jobs=1).fit(table, y)
-    assert predecomp(model, table).feature_names == ("mean_radius", "b", "c_d", "e")
+    assert predecomp(model, table).feature_names == ("mean radius", "b", "c_d", "e")
+    assert predecomp(model, X).feature_names == ("mean_radius", "b", "c_d", "e")
+    assert partial_dependence(model, "mean radius", table).feature_name == "mean radius"
+    other = peer("xgboost").XGBRegressor(n_estimators=3).fit(table, y)
+    assert compare(model, other, table, y).parts[3:] == ("mean radius", "b", "c_d", "e")
     with pytest.raises(ValueError, match="'mean  radius' instead of 'mean_radius'"):
         predecomp(model, table.rename(columns={"mean radius": "mean  radius"}))
     with pytest.raises(ValueError, match="'c-d' instead of 'c_d'"):
