@@ -79,7 +79,7 @@ class FeatureCurve(tables.ShownAsTable):
         """
         if self.levels is not None:
             asked = np.asarray(x, dtype=object)  # a single word is one level, not its letters
-            places = [self._place_of(level) for level in asked.reshape(-1).tolist()]
+            places = [self._place_of(level, self.levels) for level in asked.reshape(-1).tolist()]
             where = np.array(places, dtype=int).reshape(asked.shape)
         else:
             try:
@@ -95,15 +95,15 @@ class FeatureCurve(tables.ShownAsTable):
         unseen = self.missing if self.unseen is None else self.unseen
         return np.concatenate([self._with_missing(), np.asarray(unseen)[np.newaxis]])[where]
 
-    def _place_of(self, level: Any) -> int:
+    def _place_of(self, level: Any, levels: Sequence[Any]) -> int:
         """Return the place of a level in `_with_missing`, or that behind it of an unseen one."""
-        if level in self.levels:
-            return list(self.levels).index(level)
+        if level in levels:
+            return list(levels).index(level)
         if is_missing(level):
             return len(self)
-        if all(isinstance(known, str) for known in self.levels) > isinstance(level, str):
+        if all(isinstance(known, str) for known in levels) > isinstance(level, str):
             raise ValueError(
-                f"{self.feature_name!r} has words, such as {self.levels[0]!r}; got {level!r}."
+                f"{self.feature_name!r} has words, such as {levels[0]!r}; got {level!r}."
             )
         return len(self) + 1
 
