@@ -79,7 +79,11 @@ class FeatureCurve(tables.ShownAsTable):
         """
         if self.levels is not None:
             asked = np.asarray(x, dtype=object)  # a single word is one level, not its letters
-            places = [self._place_of(level, self.levels) for level in asked.reshape(-1).tolist()]
+            known = {level: j for j, level in enumerate(self.levels)}
+            places = [
+                known[level] if level in known else self._place_of_other(level)
+                for level in asked.reshape(-1).tolist()
+            ]
             where = np.array(places, dtype=int).reshape(asked.shape)
         else:
             try:
@@ -95,17 +99,14 @@ class FeatureCurve(tables.ShownAsTable):
         unseen = self.missing if self.unseen is None else self.unseen
         return np.concatenate([self._with_missing(), np.asarray(unseen)[np.newaxis]])[where]
 
-    def _place_of(self, level: Any, levels: Sequence[Any]) -> int:
-        """Return the place of a level in `_with_missing`, or that behind it of an unseen one."""
-        if level in levels:
-            return list(levels).index(level)
-        if is_missing(level):
-            return len(self)
-        if all(isinstance(known, str) for known in levels) > isinstance(level, str):
+    def _place_of_other(self, level: Any) -> int:
+        """Return the place of a missing value behind the levels, or that of an unseen one."""
+        are_words = all(isinstance(known, str) for known in self.levels or ())
+        if are_words and not (is_missing(level) or isinstance(level, str)):
             raise ValueError(
-                f"{self.feature_name!r} has words, such as {levels[0]!r}; got {level!r}."
+                f"{self.feature_name!r} has words, such as {shown(self.levels)}; got {level!r}."
             )
-        return len(self) + 1
+        return len(self) + (not is_missing(level))
 
     def centered(self) -> "FeatureCurve":
         """Return the curve less its mean over the rows.
@@ -114,7 +115,8 @@ class FeatureCurve(tables.ShownAsTable):
         features add up to the raw prediction of any row.
         """
         mean = self.mean()
-        return replace(self, values=self.values - mean, missing=self.missing - mean)
+        unseen = None if self.unseen is None else self.unseen - mean
+        return replace(self, values=self.values - mean, missing=self.missing - mean, unseen=unseen)
 
     def mean(self) -> Any:
         """Return the mean of the curve over the rows that were given."""
