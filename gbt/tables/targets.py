@@ -27,6 +27,8 @@ def refuse_other_targets(y: Any, name: str = "y", *, may_be_text: bool = False) 
 
     Labels ``may_be_text``.
     """
+    if isinstance(y, str):
+        raise ValueError(f"{name}={y!r} is one word. Of a column of X, give X[{y!r}].")
     values, is_masked = np.asarray(y), isinstance(y, np.ma.MaskedArray)
     without = np.ma.getmaskarray(y) if is_masked else np.False_
     if not is_masked and values.dtype.kind == "f":

@@ -187,6 +187,7 @@ TARGETS = {
     "masked": (np.ma.array(y, mask=y == 3), "y is masked in row 3. Leave out the rows"),
     "two columns": (np.column_stack([y, y]), "y should be a 1d array"),
     "None at all": (None, "requires y to be passed"),
+    "its name": ("x0", r"y='x0' is one word\. Of a column of X, give X\['x0'\]"),
     "too large": (y * 1e200, r"do not fit into float64.*y, sample_weight.*by a constant\.$"),
     "too few": (y[:7], "y has 7 rows and X has 8"),
 }
@@ -533,6 +534,11 @@ def test_booleans_among_objects_are_labels():
     assert model.score(X, given) == same.score(X, given.astype(bool))
     with pytest.raises(ValueError, match=r"[Mm]ix of"):
         model.score(X, given.astype(str).astype(object))
+
+
+def test_numbers_are_scored_against_numbers():
+    with pytest.raises(ValueError, match="y must be numbers, and holds text"):
+        GreedyRegressor(n_estimators=2).fit(X, y).score(X, labels)
 
 
 NO_COLUMN = "names 'z', which is no column of X; these are 'x0', 'x1'"
