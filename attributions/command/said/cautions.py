@@ -29,6 +29,7 @@ SIMPLER = {"linear": "a linear model", "one tree": "a single tree"}
 def cautions(found: Findings) -> list[str]:
     """Return the warnings that stand on the page and in the terminal."""
     return [
+        *_about_marks(found),
         *_about_time(found),
         *_about_belonging(found),
         *_about_rows(found),
@@ -39,6 +40,17 @@ def cautions(found: Findings) -> list[str]:
         *_about_twins(found),
         *_about_intervals(found),
     ]
+
+
+def _about_marks(found: Findings) -> Iterator[str]:
+    task = found.task
+    if unclear := [column for column in (task.target, *task.features) if column.unclear]:
+        shown = [f"{elided(c.name)} (such as {elided(c.unclear)!r})" for c in unclear]
+        yield (
+            "Points or commas were read as decimal marks, since nothing in the file tells whether"
+            f" they stand between thousands: {first_of(shown, N_NAMED)}. If they do, take them out"
+            " of the file, or everything said of these columns is wrong."
+        )
 
 
 def _about_time(found: Findings) -> Iterator[str]:

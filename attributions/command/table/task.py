@@ -127,7 +127,7 @@ def read_columns(
     """
     check_names(table.path, [*table.columns], question)
     columns = {
-        name: column_of(name, cells, table.has_decimal_commas, may_be_codes)
+        name: column_of(name, cells, table.has_decimal_commas, may_be_codes, table.decimal)
         for name, cells in table.columns.items()
     }
     target = columns[question.target]
@@ -232,7 +232,7 @@ def _how_cells_were_read(
         yield f"Decimal commas were read in: {', '.join(with_commas)}."
     if dressed := [c for c in (*features, target) if c.dressed]:
         shown = ", ".join(f"{elided(c.name)} (such as {elided(c.dressed)!r})" for c in dressed)
-        yield f"Numbers were read between their signs and commas in: {shown}."
+        yield f"Numbers were read between their signs and marks of thousands in: {shown}."
     for column in features:
         if column.n_strays:
             yield (

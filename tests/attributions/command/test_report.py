@@ -284,6 +284,13 @@ def test_columns_of_values_that_the_model_has_not_learned_are_named():
     assert "has not learned" not in cautions_of(unseen=np.full(5, 0.1))
 
 
+def test_numbers_that_can_be_read_in_two_ways_are_named():
+    unclear = [column_of(n, pd.Series(["1.234", "5"]), True) for n in ("y", "large")]
+    said = cautions_of(target=unclear[0], columns=dict(zip(NAMES, unclear[1:], strict=False)))
+    assert "between thousands: y (such as '1.234'), large (such as '1.234'). If they do" in said
+    assert "between thousands" not in cautions_of()
+
+
 def test_features_that_repeat_another_are_named():
     """The fourth is not used, and says what the first says."""
     drawn = np.random.default_rng(0).normal(size=(5, 120))

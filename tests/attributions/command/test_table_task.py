@@ -220,7 +220,10 @@ def test_numbers_in_other_clothes_are_features_and_targets():
     found = task({"price": prices, "y": amounts}, decimal_commas=False)
     assert not found.is_classification
     assert set(found.y_train) <= {1000.0 * k for k in range(1, 12)}
-    assert "between their signs and commas in: price (such as '$1,050'), y (such" in text(found)
+    assert (
+        "between their signs and marks of thousands in: price (such as '$1,050'), y (such"
+        in text(found)
+    )
 
 
 def test_columns_are_kept_and_dropped_on_request():
