@@ -221,8 +221,10 @@ def what_is_there(table: TableFile | BatchFile, target: Target) -> list[str]:
 def _how_cells_were_read(
     table: TableFile, target: Column, features: Sequence[Column]
 ) -> Iterator[str]:
-    if "Latin-1" in table.read_as:
-        yield "The file is not UTF-8, so Latin-1 was assumed: letters beyond ASCII may be wrong."
+    if "Windows-1252" in table.read_as:
+        yield (
+            "The file is not UTF-8, so Windows-1252 was assumed: letters beyond ASCII may be wrong."
+        )
     if table.comments:
         yield (
             f"Lines before the names of columns that begin with # are comments"

@@ -24,7 +24,7 @@ from attributions.command.unusable import UnusableTableError
 from gbt.tables.spelled import MISSING, plain_number
 
 SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas", "|": "bars"}
-CODECS = {"UTF-8": "utf-8-sig", "UTF-16": "utf-16", "Latin-1": "latin-1"}
+CODECS = {"UTF-8": "utf-8-sig", "UTF-16": "utf-16", "Windows-1252": "cp1252"}
 N_SNIFFED = 100  # records that show which separator it is
 AS_WRITTEN = re.compile(rf"{CODE.pattern}|true|false", re.IGNORECASE)  # cells that stay texts
 MAY_HOLD_ONE = re.compile(r"(?:^|[\t;,|])\s*(?:0\d\d|true|false)", re.IGNORECASE)  # a row
@@ -35,7 +35,7 @@ WRITTEN_MISSING = sorted({form(m) for m in MISSING for form in (str, str.upper, 
 class Layout:
     """How a text is written."""
 
-    encoding: str  # one of CODECS: Latin-1 fits anything, and is assumed where UTF-8 does not fit
+    encoding: str  # one of CODECS: Windows-1252, where UTF-8 does not fit
     separator: str
     names: list[str]
     comments: tuple[str, ...]  # lines before that of the names which begin with #
@@ -52,7 +52,7 @@ def layout_of(opened: Callable[[], BinaryIO], path: Path) -> Layout:
     try:
         return _layout(opened, "UTF-16" if is_utf_16 else "UTF-8", path)
     except UnicodeDecodeError:
-        return _layout(opened, "Latin-1", path)
+        return _layout(opened, "Windows-1252", path)
 
 
 def columns_of(opened: Callable[[], BinaryIO], layout: Layout, as_text: bool) -> list[Any]:

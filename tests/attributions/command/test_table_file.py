@@ -85,10 +85,15 @@ def test_names_and_cells_are_found_by_what_separates_them(read, text, columns):
     assert cells_of(read(text.encode())) == columns
 
 
-def test_what_is_not_utf_8_is_latin_1(read):
-    table = read("größe;farbe\n1,5;grün\n".encode("latin-1"))
-    assert (table.read_as, table.has_decimal_commas) == ("Latin-1, semicolons", True)
-    assert cells_of(table) == {"größe": ["1,5"], "farbe": ["grün"]}
+def test_what_is_not_utf_8_is_of_windows(read):
+    """A byte that stands for nothing there is no reason to refuse the file."""
+    table = read("größe;preis;ort\n1,5;17 €;Köln".encode("cp1252") + b"\x9d\n")
+    assert (table.read_as, table.has_decimal_commas) == ("Windows-1252, semicolons", True)
+    assert cells_of(table) == {
+        "größe": ["1,5"],
+        "preis": [17.0],
+        "ort": ["Köln\N{REPLACEMENT CHARACTER}"],
+    }
 
 
 def test_a_comma_may_be_a_decimal_mark_where_it_separates_nothing(read):
