@@ -18,6 +18,7 @@ FEW_GROUPS = 30
 FEW_OF_A_CLASS = 30
 FEW_EVENTS = 50
 MANY_WORDS = 10  # a column has many words if each stands in fewer rows than this on average
+MANY_WITHOUT_TIME = 0.2  # of the rows with a target
 MANY_UNSEEN = 0.1  # of the known cells of a column of a given model
 NEARLY_PERFECT = 97.0  # per cent of the constant model's loss that the model saves
 N_CARRYING = 10  # rows of the largest contributions
@@ -131,6 +132,13 @@ def _about_rows(found: Findings) -> Iterator[str]:
             f"{found.n_seen:,} of the {len(y):,} held-out rows also stand among the rows of"
             " training, more than chance explains. The table may hold the same rows several times;"
             " importances are then too good. Remove duplicates."
+        )
+    n_without, n_rows = task.n_without_time, len(task.y_train) + len(y)
+    if n_without > MANY_WITHOUT_TIME * (n_without + n_rows):
+        yield (
+            f"{n_without:,} of {n_without + n_rows:,} rows with a target have no"
+            f" {elided(str(task.question.time))!r} and were left out. If they are rows of another"
+            " kind, what is said here is not true of them."
         )
     if len(y) < FEW_ROWS:
         yield (

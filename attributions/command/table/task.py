@@ -58,6 +58,7 @@ class Task:
     left_out: Mapping[str, str] = field(default_factory=dict)  # what is no feature, and why
     held_out: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))  # rows
     loss: str | None = None  # of the fit; None: the estimators' default
+    n_without_time: int = 0  # rows that were left out for that
 
     @property
     def has_pairs(self) -> bool:
@@ -109,6 +110,7 @@ def table_task(
         left_out=left_out(question, reasons),
         held_out=halves.valid,
         loss=target.loss,
+        n_without_time=halves.n_without_time,
     )
 
 

@@ -275,6 +275,14 @@ def cautions_of(**changes):
     return " ".join(cautions(replace(findings(), task=replace(task(), **changes))))
 
 
+def test_many_rows_without_a_time_are_warned_of():
+    """Of 200 that have one, 51 are more than a fifth of all."""
+    asked = Question("y", time="day")
+    said = cautions_of(n_without_time=51, question=asked)
+    assert "51 of 251 rows with a target have no 'day' and were left out" in said
+    assert "were left out" not in cautions_of(n_without_time=50, question=asked)
+
+
 def test_columns_of_values_that_the_model_has_not_learned_are_named():
     said = cautions_of(unseen=np.array([0.5, 0.1, 0.0, 0.0, 0.11]))
     assert (

@@ -252,6 +252,13 @@ def test_dates_are_taken_apart_unless_told_otherwise():
     assert "day: weekday" not in later.columns
 
 
+def test_rows_without_a_time_are_told():
+    table = {"x": many("1.5", "2.5"), "day": ["1", "", *map(str, range(3, N + 1))]}
+    found = task(table | {"y": many("1.1", "2", "3", "")[:N]}, time="day")
+    assert "; 10 without a target and 1 without a time are left out." in text(found)
+    assert found.n_without_time == 1
+
+
 def test_rows_stay_together():
     """Every row of X stands beside its own target, missing targets or not."""
     y = [f"{k}.5" if k % 3 else "" for k in range(N)]
