@@ -1,7 +1,7 @@
 """All of the report in the order of the page: the template filled with what the report says."""
 
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from importlib.resources import files
 from string import Template
@@ -10,11 +10,13 @@ import attributions.command.page.figures as figures
 import attributions.command.page.tables as tables
 from attributions.command.judging.findings import Findings
 from attributions.command.judging.verdicts import RULES
-from attributions.command.page.markup import Markup, data, element, join
+from attributions.command.page.markup import Markup, data, element, join, name
 from attributions.command.page.rows import MOST_FEATURES, MOST_ROWS, row_data
-from attributions.command.said import CHANGED, IN_SHORT, NEXT, WARNINGS, sections
-from attributions.command.said.in_short import of_constant
+from attributions.command.said import IN_SHORT, NEXT, WARNINGS, sections
+from attributions.command.said.in_short import changes_of, of_constant
 from attributions.command.wording import OPEN_ABOVE
+
+N_CHANGES = 2  # sentences on the first screen about changes over time, and by a column
 
 
 def page(found: Findings, made: Mapping[str, str], seed: int) -> str:
@@ -51,7 +53,7 @@ def page(found: Findings, made: Mapping[str, str], seed: int) -> str:
         "lead": join(lead),
         "answer": figures.answer(found),
         "good": join(said[IN_SHORT][0]),
-        "said": _listed(said[IN_SHORT][1:] + said[CHANGED]),
+        "said": _listed([*said[IN_SHORT][1:], *_changes(found)]),
         "next": _listed(said[NEXT]),
         "warnings": warnings,
         "n_warnings": str(n_warnings),
@@ -73,6 +75,17 @@ def page(found: Findings, made: Mapping[str, str], seed: int) -> str:
         "script_hash": b64encode(sha256(script.encode()).digest()).decode(),
     }
     return Template(template).substitute(parts)
+
+
+def _changes(found: Findings) -> Iterator[str]:
+    """Yield the first changes over time and by a column, and where the others stand."""
+    for number, over in enumerate(found.over):
+        texts = [*changes_of(found, over)]
+        yield from texts[:N_CHANGES]
+        if len(texts) > N_CHANGES:
+            how = "over" if over.is_time else "by"
+            more = join(f"More on what changed {how} ", name(over.column))
+            yield element("a", more, href=f"#changes{number}")
 
 
 def _listed(texts: Sequence[str], **attributes: str) -> Markup:
