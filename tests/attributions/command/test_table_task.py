@@ -284,6 +284,7 @@ def test_classes_that_are_in_one_half_only_are_left_out(others):
     [
         ({"x": ["1"], "z": ["2"]}, {}, "t.csv has no column 'y'; its columns are 'x', 'z'"),
         ({"x": ["1"], "Y": ["2"]}, {}, "--target: .* did you mean 'Y'"),
+        ({"age": ["1"], "y": ["2"], "Fate": ["2"]}, {"drop": ["fate"]}, "you mean 'Fate'\\?$"),
         ({"readmitted": ["1"], "y": ["2"]}, {"keep": ["Readmission"]}, "did you mean 'readmitted'"),
         ({"y": ["1", "2"]}, {}, "no column beside the target 'y'"),
         (TABLE, {"keep": ["sise"]}, "--keep: .* did you mean 'size'"),
