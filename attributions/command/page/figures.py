@@ -40,9 +40,14 @@ N_SAID_OF, N_SAID = 5, 6  # features, and values of a curve, in text alternative
 LINE = 34  # letters of a line beside a picture
 LETTERS = 12.5  # so large, in points, that a phone shows pictures that can be read
 OF_A_SCORE = "points of a score", " Rows of a group are put in the order of their scores."
+OF_AN_AMOUNT = "the logarithm of the amount", " 0.7 more is about twice the amount."
 RAW_UNITS = {  # by loss, and a sentence on those that few readers know
     "softmax": ("unnormalised log-probability", ""),
     "half_logistic": ("log-odds", ""),
+    "cross_entropy": ("log-odds", ""),
+    "poisson": ("the logarithm of the count", " 0.7 more is about twice the count."),
+    "gamma": OF_AN_AMOUNT,
+    "tweedie": OF_AN_AMOUNT,
     "cox": (
         "the logarithm of the hazard",
         " 0.7 more makes the event about twice as likely at any moment, for who is without it.",

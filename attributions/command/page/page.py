@@ -115,6 +115,8 @@ def _about_rows(found: Findings, n_shown: int) -> str:
             " each; the moves of all others are added up in one more."
         )
     unit, about_unit = figures.raw_unit(found)
+    if unit.startswith("the logarithm") and found.model.loss.is_by_row:
+        of_raw = "'s logarithm"
     return (
         f"{which} Each feature moves the prediction up or down, in {unit}; from the start all"
         f" moves add up to the prediction{of_raw}.{about_unit} Where the splits at"
