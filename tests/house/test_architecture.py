@@ -254,7 +254,7 @@ MOST_LINES_OF_FOLDERS = {
     "gbt": 27_309,
     "attributions": 23_838,
     "benchmarks": 14_268,
-    "tests": 33_258,
+    "tests": 33_261,
 }
 
 

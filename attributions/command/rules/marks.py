@@ -27,8 +27,7 @@ def _shows(mark: str) -> re.Pattern[str]:
 
 def _fits(mark: str) -> re.Pattern[str]:
     """Return what numbers look like in which ``mark`` may stand between thousands."""
-    thousands, decimal = re.escape(mark), re.escape(OTHER[mark])
-    return re.compile(rf"{BEFORE}[1-9]\d{{0,2}}(?:{thousands}\d{{3}})+(?:{decimal}\d+)?{BEFORE}")
+    return re.compile(rf"{BEFORE}[1-9]\d{{0,2}}(?:{re.escape(mark)}\d{{3}})+{BEFORE}")
 
 
 SHOWS = {mark: _shows(mark) for mark in OTHER}
@@ -49,7 +48,7 @@ class Marks:
             if POINT in cells[k]:
                 self.with_points.add(k)
             for mark, number in SHOWS.items():
-                if number.fullmatch(cells[k].strip()):
+                if number.fullmatch(cells[k]):
                     self.shown[mark] += 1
                     self.open.remove(k)
                     break
