@@ -569,8 +569,8 @@ def test_a_cluster_gives_the_answer_of_one_process(measure, worker_processes):
 
 def test_columns_of_files_are_cut_where_the_other_columns_are(tmp_path):
     """Dask reads several files at once where it is asked for one column of many."""
-    pandas, dd = peer("pandas"), peer("dask.dataframe")
-    frame = pandas.DataFrame(np.random.default_rng(0).normal(size=(200, 21)))
+    dd = peer("dask.dataframe")
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(200, 21)))
     frame.columns = [*(f"x{k}" for k in range(20)), "y"]
     for start in range(0, 200, 40):
         frame[start : start + 40].to_parquet(tmp_path / f"part.{start:03d}.parquet")

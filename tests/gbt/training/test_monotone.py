@@ -5,6 +5,7 @@ in ``tests.gbt.training.test_parity_xgboost``.
 """
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from gbt import GBTRegressor
 from gbt.splitting.greedy import Greedy
 from gbt.splitting.monotone import directions
-from tests.asserts import assert_same, peer
+from tests.asserts import assert_same
 from tests.drawn_fits import fits
 from tests.greedy import GreedyClassifier, GreedyRegressor
 
@@ -62,7 +63,7 @@ def test_a_bound_by_hand():
 
 
 def test_words_have_no_order():
-    frame = peer("pandas").DataFrame({"word": [*"abcdef"] * 9, "x": np.arange(54.0)})
+    frame = pd.DataFrame({"word": [*"abcdef"] * 9, "x": np.arange(54.0)})
     with pytest.raises(ValueError, match="'word' is categorical, so its values have no order"):
         GreedyRegressor(monotone_constraints={"word": 1}).fit(frame, frame.x)
     GreedyRegressor(n_estimators=1, monotone_constraints={"word": 0, "x": -1}).fit(frame, frame.x)

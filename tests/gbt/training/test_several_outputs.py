@@ -191,7 +191,6 @@ def test_results_of_several_outputs():
 
 def test_shaps_own_plots_draw_one_class():
     """The axis of outputs is the last: of class k they draw explanation[..., k]."""
-    pytest.importorskip("matplotlib").use("agg")
     from matplotlib import pyplot
 
     model, X, _ = fitted(labels=["c", "a", "b"])
