@@ -4,6 +4,7 @@ import gc
 import json
 import warnings
 import weakref
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -394,8 +395,12 @@ def test_sums_that_nothing_vouches_for_are_of_unknown_origin(objective, subsampl
         return
     with pytest.warns(UserWarning, match=r"G and H .* unknown origin: .*X=X_train, y=y_train"):
         total_gain(ensemble)
-    if subsample == 1:
-        total_gain(as_ensemble(booster, *training_data(objective)))  # and without a warning
+    X, y, weight = training_data(objective)
+    sampled = pytest.warns(UserWarning, match="not what these rows make of it")  # all of them
+    with nullcontext() if subsample == 1 else sampled:
+        completed = as_ensemble(booster, X, y, weight)
+    total_gain(completed)  # and without a warning
+    total_gain(ensemble.refit_statistics(X, y))
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)

@@ -2,6 +2,7 @@
 
 import io
 import pickle
+import re
 import sys
 
 import numpy as np
@@ -290,21 +291,32 @@ def test_another_loss_is_refused_and_the_same_one_as_another_object_is_not():
     assert model.set_params(loss=Huber(delta=0.5)).fit(X, Y).ensemble_.n_trees == 4
 
 
-def test_constraints_may_be_lifted_but_not_added(tmp_path):
-    asked = {"warm_start": True, "monotone_constraints": [1, 0, 0], "splitter": "greedy"}
-    model = GBTRegressor(n_estimators=2, **asked).fit(X, Y)
+CONSTRAINED = {  # what is asked, the same in other words, and something else
+    "monotone_constraints": ([1, 0, 0], {"x0": 1}, [-1, 0, 0]),
+    "interaction_constraints": ([[0, 1], [2]], [("x2",), {1, 0}], "no_interactions"),
+}
+
+
+@pytest.mark.parametrize("name", CONSTRAINED)
+def test_constraints_may_be_lifted_but_not_added(name, tmp_path):
+    asked, again, others = CONSTRAINED[name]
+    first = {"warm_start": True, name: asked, "splitter": "greedy"}
+    model = GBTRegressor(n_estimators=2, **first).fit(X, Y)
     model.save(tmp_path / "model.json")
+    at_once = GBTRegressor(n_estimators=4, **first).fit(X, Y)
     for kept in (model, gbt.load(tmp_path / "model.json")):
-        kept.set_params(n_estimators=4).fit(X, Y)
-        assert_same_trees(kept, GBTRegressor(n_estimators=4, **asked).fit(X, Y))
-        kept.set_params(n_estimators=5, monotone_constraints=[-1, 0, 0])
-        with pytest.raises(ValueError, match=r"do not keep monotone_constraints=\[-1, 0, 0\]"):
+        kept.set_params(n_estimators=4, **{name: again}).fit(X, Y)
+        assert_same_trees(kept, at_once)
+        kept.set_params(n_estimators=5, **{name: others})
+        with pytest.raises(ValueError, match=re.escape(f"do not keep {name}={others!r}")):
             kept.fit(X, Y)
-        kept.set_params(n_estimators=5, monotone_constraints=None).fit(X, Y)
+        with pytest.raises(ValueError, match=re.escape(f"{name}={others!r} was set after")):
+            kept.save(tmp_path / "others.json")
+        kept.set_params(**{name: None}).fit(X, Y)
         kept.save(tmp_path / "lifted.json")
-        assert gbt.load(tmp_path / "lifted.json").monotone_constraints is None
-        with pytest.raises(ValueError, match=r"do not keep monotone_constraints=\[1, 0, 0\]"):
-            kept.set_params(n_estimators=6, monotone_constraints=[1, 0, 0]).fit(X, Y)
+        assert gbt.load(tmp_path / "lifted.json").get_params()[name] is None
+        with pytest.raises(ValueError, match=re.escape(f"do not keep {name}={asked!r}")):
+            kept.set_params(n_estimators=6, **{name: asked}).fit(X, Y)
 
 
 def test_a_fit_that_ended_with_a_stub_has_ended():
