@@ -67,10 +67,10 @@ def unknown(array):
     return array[da.from_array(np.ones(len(array), dtype=bool), chunks=array.chunks[:1])]
 
 
-def frame_of(X, sizes=SIZES, **columns):
-    """Return a frame of Dask with partitions of some sizes."""
+def frame_of(X, **columns):
+    """Return a frame of Dask with partitions of ``SIZES``."""
     frame = pd.DataFrame({**{f"x{k}": X[:, k] for k in range(X.shape[1])}, **columns})
-    edges = np.cumsum([0, *sizes])
+    edges = np.cumsum([0, *SIZES])
     parts = [frame.iloc[a:b] for a, b in pairwise(edges)]
     return dd.from_delayed([dask.delayed(part) for part in parts], meta=frame.iloc[:0])
 

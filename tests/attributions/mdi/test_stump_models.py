@@ -69,14 +69,14 @@ def test_elastic_net_meets_its_conditions(case, penalty, l1_ratio):
     assert_subgradients(slopes, coefficients, penalty, l1_ratio, 1e-6 * (1 + np.abs(case.y).max()))
 
 
-def fitted_case(seed, raw=True, n=240, folds=3, p=6):
+def fitted_case(seed, raw=True, n=240):
     """A tree of a fitted model, with rows out of bag."""
-    X, y = make_friedman1(n, p, noise=1.0, random_state=seed)
+    X, y = make_friedman1(n, 6, noise=1.0, random_state=seed)
     rng = np.random.default_rng(seed)
     grown = rng.poisson(1.0, n).astype(float)
     tree = GreedyRegressor(n_estimators=1, max_depth=6, reg_lambda=0.0).fit(X, y, grown)
     weight = np.where(grown == 0, 1.0, grown)
-    edges = np.cumsum([0, *[n // folds] * folds])
+    edges = np.cumsum([0, *[n // 3] * 3])
     return case_of(tree.ensemble_.trees[0], X, y, grown, weight, raw, edges)
 
 

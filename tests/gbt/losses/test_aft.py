@@ -56,13 +56,8 @@ def test_values_and_derivatives_are_those_of_the_page(law, rows, off, scale):
     gradient, hessian = Aft(law, scale, is_newton=True).gradient_hessian(y, f)
     np.testing.assert_allclose(gradient, np.clip(of_page[0], -15, 15), rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(hessian, np.clip(of_page[1], 0, 15), rtol=1e-3, atol=2e-5)
-    assert_same(
-        Aft(law, scale).gradient_hessian(y, np.stack([f, f]))[0][1], of_one(law, scale, y, f)
-    )
-
-
-def of_one(law, scale, y, f):
-    return Aft(law, scale).gradient_hessian(y, f)[0]
+    gradient, _ = Aft(law, scale).gradient_hessian(y, f)
+    assert_same(Aft(law, scale).gradient_hessian(y, np.stack([f, f]))[0][1], gradient)
 
 
 @laws

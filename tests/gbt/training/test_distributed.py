@@ -157,6 +157,7 @@ REFUSED = [  # parameters, rows, other arguments of fit, what is said
     ({"max_leaves": 4}, np.eye(20), {}, "max_leaves=" + IN_MEMORY),
     ({"warm_start": True}, np.eye(20), {}, "warm_start=" + IN_MEMORY),
     ({"train_score": True}, np.eye(20), {}, "train_score=" + IN_MEMORY),
+    ({"loss": "cox"}, np.eye(20), {"y": np.ones((20, 2))}, "loss='cox' is not .* all rows at risk"),
     ({}, np.eye(20), {"init_score": Y}, r"init_score needs rows in memory: X\.compute\(\)"),
     ({}, np.ones((20, 2)), {"y": Y[1:]}, "y has 19 rows and X has 20"),
     ({}, np.ones((20, 2)), {"y": np.full(20, np.nan)}, "y is nan in row 0"),
