@@ -334,21 +334,23 @@ def test_scores_of_trees_that_early_stopping_dropped_are_not_told():
 # Weights of classes ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("labels", [(0, 1), ("no", "yes"), (False, True), (-3.0, 2.0)])
+ALL_LABELS = [(0, 1), ("no", "yes"), (False, True), (-3.0, 2.0), ("a", "b", "c")]
+
+
+@pytest.mark.parametrize("labels", ALL_LABELS)
 def test_weights_of_classes_multiply_those_of_rows(labels):
-    target = np.array(labels)[(X_NEW[:, 1] > 0.7).astype(int)]
-    n_second = int(np.sum(target == labels[1]))
-    weight = np.linspace(0, 2, 200)  # the first row does not exist
-    is_first_row = int(target[0] == labels[1])
-    counts = np.array([200 - n_second, n_second]) - np.eye(2, dtype=int)[is_first_row]
+    n_classes = len(labels)
+    place = np.minimum((X_NEW[:, 1] > 0.7) * 1 + (X_NEW[:, 1] > 1.2), n_classes - 1)
+    target, weight = np.array(labels)[place], np.linspace(0, 2, 200)
+    counts = np.bincount(place[1:])  # the first row does not exist
     for class_weight, of_class in (
-        ("balanced", 199 / (2 * counts)),
-        ({labels[0]: 3.0}, [3.0, 1.0]),
-        ({labels[0]: 3, labels[1]: 0.5}, [3.0, 0.5]),
-        ({}, [1.0, 1.0]),
+        ("balanced", 199 / (n_classes * counts)),
+        ({labels[0]: 3.0}, [3.0, 1.0, 1.0]),
+        ({labels[0]: 3, labels[1]: 0.5}, [3.0, 0.5, 1.0]),
+        ({}, [1.0, 1.0, 1.0]),
     ):
         model = GreedyClassifier(n_estimators=3, class_weight=class_weight).fit(X, target, weight)
-        by_row = np.where(target == labels[1], of_class[1], of_class[0])
+        by_row = np.array(of_class)[place]
         assert_same_trees(model, GreedyClassifier(n_estimators=3).fit(X, target, weight * by_row))
 
 
