@@ -5,7 +5,6 @@ import warnings
 from functools import cache
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -47,9 +46,9 @@ def train(parameters=(), objective="regression", weighted=True, n_rounds=6):
 
 def test_names_with_blanks():
     """LightGBM writes an underscore for each; the table that it was trained on is still its own."""
-    lightgbm = peer("lightgbm")
+    lightgbm, pandas = peer("lightgbm"), pytest.importorskip("pandas")
     X, y, _ = training_data("regression")
-    table = pd.DataFrame(X, columns=["mean radius", "b", "c_d", "e"])
+    table = pandas.DataFrame(X, columns=["mean radius", "b", "c_d", "e"])
     model = lightgbm.LGBMRegressor(n_estimators=3, verbose=-1, n_jobs=1).fit(table, y)
     assert predecomp(model, table).feature_names == ("mean_radius", "b", "c_d", "e")
     with pytest.raises(ValueError, match="'mean  radius' instead of 'mean_radius'"):

@@ -10,7 +10,7 @@ from gbt.losses import Aft
 from gbt.losses.survival.concordance import concordance, uno_concordance
 from gbt.losses.survival.laws import LAWS
 from gbt.reference import survival as page
-from tests.asserts import assert_same
+from tests.asserts import assert_same, peer
 from tests.greedy import GreedyRegressor
 
 INF = np.inf
@@ -150,9 +150,7 @@ def test_the_best_constant_has_no_slope(law, n_censored):
 
 
 def test_rows_in_chunks_give_the_same_model():
-    pytest.importorskip("dask")
-    import dask.array as da
-
+    da = peer("dask.array")
     rng = np.random.default_rng(0)
     X, time = rng.normal(size=(300, 4)), rng.exponential(size=300)
     y = np.column_stack([time, np.choose(rng.integers(3, size=300), [time, time + 1, INF])])
