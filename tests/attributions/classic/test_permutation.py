@@ -26,14 +26,6 @@ def test_seeds():
     assert_same(states[0].repeats, states[1].repeats)
 
 
-def as_estimator(estimator, ensemble, names=None):
-    """Return a fitted estimator that has a given model."""
-    estimator.ensemble_, estimator.n_features_in_ = ensemble, ensemble.n_features
-    if names is not None:
-        estimator.feature_names_in_ = np.array(names, dtype=object)
-    return estimator
-
-
 def test_a_scorer_sees_lists_and_masks_as_they_are():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 3))
@@ -73,7 +65,8 @@ def test_unusable_arguments_are_refused_by_name():
 
 def test_a_metric_of_one_number_has_no_errors():
     ensemble, X, y = fitted_rows(10)
-    model = as_estimator(GreedyRegressor(), ensemble)
+    model = GreedyRegressor()
+    model.ensemble_, model.n_features_in_ = ensemble, ensemble.n_features
     for metric in ("r2", lambda y, prediction: -np.mean(np.abs(y - prediction))):
         result = permutation(model, X, y, metric=metric, random_state=0)
         with pytest.raises(ValueError, match=r"no standard errors.*one number for all rows"):

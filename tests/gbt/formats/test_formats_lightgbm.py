@@ -104,6 +104,7 @@ def test_training_rows_tell_the_start_of_a_sample(objective):
     assert_close(ensemble.base_score, start, terms=8.0)
     assert ensemble.statistics == {"gradients", "hessians", "counts", "values"}
     assert_close(ensemble.raw_predict(X), booster.predict(X, raw_score=True), np.full(300, 20.0))
+    total_gain(ensemble)  # without a warning
 
 
 @pytest.mark.parametrize("parameters", [{"scale_pos_weight": 3.0}, {"is_unbalance": True}])

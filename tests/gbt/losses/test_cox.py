@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from gbt.losses import Cox
 from gbt.losses.survival.times import bounds_of
 from gbt.reference import survival as page
-from tests.greedy import GreedyRegressor
 
 rows_of_ties = st.lists(
     st.tuples(st.integers(0, 5), st.booleans(), st.integers(-3, 3), st.integers(1, 3)),
@@ -52,12 +51,3 @@ def test_loss_derivatives_and_concordance_are_those_of_the_page(rows):
             Cox().score(y, f, weight)
     else:
         assert Cox().score(y, f, weight) == pytest.approx(expected, abs=1e-12)
-
-
-def test_rows_in_chunks_are_refused():
-    pytest.importorskip("dask")
-    import dask.array as da
-
-    X, y = np.ones((60, 4)), np.column_stack([np.arange(1.0, 61.0), np.ones(60)])
-    with pytest.raises(ValueError, match=r"loss='cox' is not .* all rows at risk"):
-        GreedyRegressor(loss="cox").fit(da.from_array(X, chunks=(30, 4)), y)

@@ -120,16 +120,6 @@ def test_bad_grades_and_queries_are_named(change, message):
         ranker().fit(X, grade, groups=query, eval_set=[(X, bad)], eval_groups=[groups])
 
 
-@pytest.mark.parametrize("name", ["y", "groups"])
-def test_labels_in_another_order_are_told(name):
-    X, grade, query = table(20)
-    given = {"y": pd.Series(grade), "groups": pd.Series(query)}
-    given[name] = given[name][::-1]
-    with pytest.warns(UserWarning, match=f"^{name} has the labels of X's .* order") as caught:
-        ranker(n_estimators=1).fit(pd.DataFrame(X), **given)
-    assert [told.filename for told in caught] == [__file__]
-
-
 def test_what_goes_with_what():
     X, grade, query = table(20)
     with pytest.raises(ValueError, match=r"groups says .*only the losses 'pairwise' and 'ndcg'"):
