@@ -9,7 +9,6 @@ import fcntl
 import json
 import os
 import shutil
-from base64 import b64decode
 from contextlib import contextmanager, suppress
 
 import pytest
@@ -105,20 +104,13 @@ class Browser:
         """Return errors and warnings of the console, exceptions, and failed requests."""
         return [
             *self.named("Runtime.exceptionThrown"),
-            *(entry for entry in self.named("Runtime.consoleAPICalled")),
-            *(entry for entry in self.named("Log.entryAdded")),
+            *self.named("Runtime.consoleAPICalled"),
+            *self.named("Log.entryAdded"),
         ]
 
     def requests(self):
         """Return the addresses that the page asked for."""
         return [event["request"]["url"] for event in self.named("Network.requestWillBeSent")]
-
-    def picture(self, path):
-        """Save a picture of the whole page."""
-        size = self.call("Page.getLayoutMetrics")["cssContentSize"]
-        clip = {"x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1}
-        shot = self.call("Page.captureScreenshot", captureBeyondViewport=True, clip=clip)
-        path.write_bytes(b64decode(shot["data"]))
 
     def _read(self):
         """Return the next message; keep it if it is an event."""

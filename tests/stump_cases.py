@@ -62,3 +62,17 @@ def cases(draw, raw=None, missing=True, min_rows=3, max_rows=24, all_rows=False)
     weight = grown if all_rows else np.array([1.0, *draw(counts)])
     raw = draw(st.booleans()) if raw is None else raw
     return case_of(tree, X, y, grown, weight, raw)
+
+
+def assert_subgradients(slopes, coefficients, penalty, l1_ratio, slack):
+    """Slopes equal the penalty's where a coefficient is not 0, else they are at most that of l1."""
+    l1, l2 = penalty * l1_ratio, penalty * (1 - l1_ratio)
+    is_used = np.abs(coefficients) > 1e-9
+    assert (np.abs(slopes[~is_used]) <= l1 + slack).all()
+    wanted = l1 * np.sign(coefficients) + l2 * coefficients
+    assert (np.abs(slopes - wanted)[is_used] <= slack).all()
+
+
+def drawn_by(forest):
+    """Return how often each tree of a forest drew each row."""
+    return [np.bincount(rows, minlength=len(rows)) * 1.0 for rows in forest.estimators_samples_]

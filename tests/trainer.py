@@ -207,7 +207,7 @@ def with_ties(X, gradient, hessian, sign, of_missing):
 
 
 @st.composite
-def parameters_of_trees(draw, n_columns=0):
+def parameters_of_trees(draw, n_columns):
     """Draw limits; with so many columns also their directions."""
     directions = draw(
         st.none() | st.lists(st.sampled_from([-1, 0, 1]), min_size=n_columns, max_size=n_columns)

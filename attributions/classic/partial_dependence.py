@@ -100,7 +100,7 @@ def partial_dependence(
     return FeatureCurve(
         feature_name=names[k],
         cuts=cuts,
-        values=curves[:-1],
+        values=curves[:-1] if levels is None else curves[:-2],
         missing=curves[-1],
         levels=levels,
         # A root that splits on k is above all other splits of its tree, and so is another.
@@ -109,6 +109,7 @@ def partial_dependence(
         output_names=names_of_outputs(model, ensemble),
         input_dtype=ensemble.input_dtype,
         zero_is_missing=ensemble.zero_is_missing,
+        unseen=None if levels is None or ensemble.unseen_is_missing else curves[-2],
         **({"shares": None} if rows is None else distribution(rows[:, k], cuts, levels)),
     )
 
@@ -180,14 +181,18 @@ def _goes_left(ensemble: Ensemble, node: np.ndarray, x: np.ndarray) -> np.ndarra
 def _curve(
     ensemble: Ensemble, k: int, weight: np.ndarray, cuts: np.ndarray, levels: Any
 ) -> np.ndarray:
-    """Return sums of leaf weights times values by interval or level, and last for missing."""
-    n_nodes, n_levels = len(ensemble.value), 0 if levels is None else len(levels)
-    steps, of_levels, of_missing = np.zeros(len(cuts) + 2), np.zeros(n_levels), 0.0
+    """Return sums of leaf weights times values by interval or level, and last for missing.
+
+    Behind the levels there is that of all which training has not seen.
+    """
+    n_nodes = len(ensemble.value)
+    all_levels = np.empty(0) if levels is None else np.append(np.arange(len(levels)), np.inf)
+    steps, of_levels, of_missing = np.zeros(len(cuts) + 2), np.zeros(len(all_levels)), 0.0
     left, right = _children(ensemble)
     gives = weight * ensemble.value
     # What gets to a node: numbers above low and up to high, whether missing ones do, which levels.
     low, high = np.full(n_nodes, -np.inf), np.full(n_nodes, np.inf)
-    has_missing, has_level = np.ones(n_nodes, bool), np.ones((n_nodes, n_levels), bool)
+    has_missing, has_level = np.ones(n_nodes, bool), np.ones((n_nodes, len(all_levels)), bool)
     nodes = ensemble.tree_offset[:-1]
     while len(nodes):
         is_leaf = ensemble.left[nodes] < 0
@@ -207,10 +212,10 @@ def _curve(
         high[l], low[r] = np.minimum(high[l], threshold), np.maximum(low[r], threshold)
         has_missing[l] &= ensemble.missing_left[own]
         has_missing[r] &= ~ensemble.missing_left[own]
-        for level in range(n_levels):
-            goes_left = _goes_left(ensemble, own, np.full(len(own), float(level)))
-            has_level[l, level] &= goes_left
-            has_level[r, level] &= ~goes_left
+        for j, level in enumerate(all_levels):
+            goes_left = _goes_left(ensemble, own, np.full(len(own), level))
+            has_level[l, j] &= goes_left
+            has_level[r, j] &= ~goes_left
         nodes = np.concatenate([left[nodes], right[nodes]])
     of_values = np.cumsum(steps)[:-1] if levels is None else of_levels
     return np.append(of_values, of_missing)
@@ -242,15 +247,20 @@ def _by_values(model: Any, ensemble: Ensemble, k: int, X: Any) -> FeatureCurve:
     means = [ensemble.raw_predict(of_value).mean(axis=0) for of_value in of_one_row]
     if len(means) == len(at):  # nothing is missing, and steps need not take what is
         means.append(np.full_like(means[0], np.nan))
+    values = np.array(means[:-1])
+    if levels is None:  # steps may make the same of different numbers
+        is_step = np.diff(values, axis=0).reshape(len(cuts), -1).any(axis=1)
+        cuts, values = cuts[is_step], values[np.append(True, is_step)]
     return FeatureCurve(
         feature_name=steps.names[k],
         cuts=cuts,
-        values=np.array(means[:-1]),
+        values=values,
         missing=means[-1],
         levels=levels,
         is_additive=False,  # as far as is known
         method="partial_dependence",
         output_names=names_of_outputs(model, ensemble),
+        unseen=np.full_like(means[0], np.nan),
         **distribution(x, cuts, levels),
     )
 

@@ -43,6 +43,7 @@ from attributions.rows import AllRows, Intake, Rows, Tally
 from attributions.statistics.groups import Groups, check_apart
 from attributions.statistics.powers_of_two import exponent_of
 from gbt.kernels.rows.derivatives import GIVEN
+from gbt.losses.several_outputs import SeveralTargets
 from gbt.losses.squared_and_logistic import CrossEntropy
 from gbt.model.ensemble import Ensemble
 from gbt.model.predictor import over_transposed
@@ -317,6 +318,7 @@ def _score_of(ensemble: Ensemble, metric: Any, target: np.ndarray) -> tuple[str,
     """Return the name of a score and a function of raw predictions."""
     loss = ensemble.loss
     is_of_loss = loss.is_by_row and (loss.kind == GIVEN or isinstance(loss, CrossEntropy))
+    is_of_loss &= not isinstance(loss, SeveralTargets)  # half the sum of their squared errors
     if metric is None and is_of_loss:
         name = "neg_log_loss" if loss.name == "softmax" else f"neg_{loss.name}"
         return name, lambda raw_prediction: -loss.value(target, raw_prediction)

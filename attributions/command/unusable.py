@@ -54,9 +54,13 @@ def named(names: Sequence[str], path: Path) -> list[str]:
 def nearest(
     name: str, names: Iterable[str], otherwise: str, part: Callable[[str], str] = str
 ) -> str:
-    """Return "; did you mean 'a' or 'b'?" with the names most like ``name``, or ``otherwise``."""
-    others = {part(other).casefold(): other for other in names}
-    found = get_close_matches(part(name).casefold(), others, n=3, cutoff=LEAST_ALIKE)
+    """Return "; did you mean 'a' or 'b'?" with the names most like ``name``, or ``otherwise``.
+
+    One that is equal but for capitals is the only one.
+    """
+    others, asked = {part(other).casefold(): other for other in names}, part(name).casefold()
+    n_shown = 1 if asked in others else 3
+    found = get_close_matches(asked, others, n=n_shown, cutoff=LEAST_ALIKE)
     alike = " or ".join(repr(others[key]) for key in found)
     return f"; did you mean {alike}?" if found else otherwise
 

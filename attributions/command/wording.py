@@ -42,7 +42,12 @@ def apart(texts: Sequence[str], width: int) -> list[str]:
 
 def option(name: str, column: str) -> str:
     """Return an option with a column's name as a shell takes it."""
-    return f"{name} {shlex.quote(on_one_line(column))}"
+    return f"{name} {argument(column)}"
+
+
+def argument(column: str) -> str:
+    """Return a column's name as a shell takes it."""
+    return shlex.quote(on_one_line(column))
 
 
 def lines_of(text: str, first: str = "", others: str = "") -> list[str]:

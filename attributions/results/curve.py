@@ -16,6 +16,7 @@ from attributions.plots import CurveDisplay
 from attributions.results import tables
 from attributions.results.per_row import check_shape
 from gbt.model.ensemble import ZERO_WITHIN
+from gbt.tables.cells import is_missing
 from gbt.tables.names import shown
 
 N_SHOWN = 10  # steps in the text of a result
@@ -64,6 +65,7 @@ class FeatureCurve(tables.ShownAsTable):
     input_dtype: type = np.float64  # to which the model rounds values before it compares them
     zero_is_missing: bool = False
     quantiles: np.ndarray | None = None
+    unseen: Any = None  # the mean for other levels, nan if it is not known; None: as if missing
 
     def __post_init__(self) -> None:
         n = len(self.cuts) + 1 if self.levels is None else len(self.levels)
@@ -72,12 +74,16 @@ class FeatureCurve(tables.ShownAsTable):
     def at(self, x: Any) -> np.ndarray:
         """Return the curve at some values of the feature; nan and None are missing.
 
-        Levels that the model does not know are taken as missing.
+        Of levels that training has not seen it is what the model makes of them, to most models
+        missing values; in front of a pipeline, whose steps may make anything of them, it is nan.
         """
         if self.levels is not None:
-            place = {level: j for j, level in enumerate(self.levels)}
             asked = np.asarray(x, dtype=object)  # a single word is one level, not its letters
-            places = [place.get(level, len(self)) for level in asked.reshape(-1).tolist()]
+            known = {level: j for j, level in enumerate(self.levels)}
+            places = [
+                known[level] if level in known else self._place_of_other(level)
+                for level in asked.reshape(-1).tolist()
+            ]
             where = np.array(places, dtype=int).reshape(asked.shape)
         else:
             try:
@@ -90,7 +96,17 @@ class FeatureCurve(tables.ShownAsTable):
                 numbers = np.where(np.abs(numbers) <= ZERO_WITHIN, np.nan, numbers)
             where = np.searchsorted(self.cuts, numbers, side="left")
             where = np.where(np.isnan(numbers), len(self), where)
-        return self._with_missing()[where]
+        unseen = self.missing if self.unseen is None else self.unseen
+        return np.concatenate([self._with_missing(), np.asarray(unseen)[np.newaxis]])[where]
+
+    def _place_of_other(self, level: Any) -> int:
+        """Return the place of a missing value behind the levels, or that of an unseen one."""
+        are_words = all(isinstance(known, str) for known in self.levels or ())
+        if are_words and not (is_missing(level) or isinstance(level, str)):
+            raise ValueError(
+                f"{self.feature_name!r} has words, such as {shown(self.levels)}; got {level!r}."
+            )
+        return len(self) + (not is_missing(level))
 
     def centered(self) -> "FeatureCurve":
         """Return the curve less its mean over the rows.
@@ -99,7 +115,8 @@ class FeatureCurve(tables.ShownAsTable):
         features add up to the raw prediction of any row.
         """
         mean = self.mean()
-        return replace(self, values=self.values - mean, missing=self.missing - mean)
+        unseen = None if self.unseen is None else self.unseen - mean
+        return replace(self, values=self.values - mean, missing=self.missing - mean, unseen=unseen)
 
     def mean(self) -> Any:
         """Return the mean of the curve over the rows that were given."""
@@ -118,6 +135,8 @@ class FeatureCurve(tables.ShownAsTable):
             for low, high in pairwise(edges)
         ]
         names = [*(where if self.levels is None else map(str, self.levels)), "missing"]
+        if np.isnan(self.missing).all():
+            names.pop()  # in front of a pipeline, if no row is missing
         shown = names[: whole(0, n=n)]
         of_outputs = np.atleast_2d(self._with_missing()[: len(shown)].T)
         outputs = self.output_names or range(len(of_outputs))

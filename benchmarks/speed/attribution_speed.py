@@ -26,9 +26,8 @@ import numpy as np
 
 from attributions import predecomp, saabas, tree_inner, tree_shap
 from benchmarks.speed.timing import Page, in_turn, median
-from benchmarks.speed.training_speed import lightgbm_of
+from benchmarks.speed.training_speed import lightgbm_of, xgboost_of
 from gbt.formats import as_ensemble
-from gbt.parallel.threads import available_cores
 
 N_COLUMNS = 50
 N_ROWS = 5_000
@@ -63,9 +62,8 @@ def boosted(case, X, y):
     """Train the model that both explain."""
     import xgboost
 
-    parameters = {"max_depth": case.max_depth, "eta": 0.1, "reg_lambda": 0.0, "base_score": 0.5}
-    parameters["nthread"] = available_cores()
-    return xgboost.train(parameters, xgboost.DMatrix(X, y), case.n_trees)
+    asked = {"reg_lambda": 0.0, "base_score": 0.5}
+    return xgboost_of(case.n_trees, case.max_depth, xgboost.DMatrix(X, y), **asked)
 
 
 def contributions_of(booster, X, **options):

@@ -15,7 +15,7 @@ from functools import partial
 
 import numpy as np
 
-from benchmarks.speed.training_speed import lightgbm_of, timed
+from benchmarks.speed.training_speed import lightgbm_of, timed, xgboost_of
 from benchmarks.study import Part, crossed
 from benchmarks.study.command import Study, main
 from benchmarks.study.tables import markdown
@@ -73,8 +73,7 @@ def fit_xgboost(loss, X, y):
         last = np.where(y[:, 1] == 1, y[:, 0], np.inf)
         given = {"label_lower_bound": y[:, 0], "label_upper_bound": last}
     objective = (TIMES | ORDERS)[loss]
-    asked = {"objective": objective, "eta": 0.1, "max_depth": 6, "nthread": available_cores()}
-    booster = xgboost.train(asked, xgboost.DMatrix(X, **given), N_ROUNDS)
+    booster = xgboost_of(N_ROUNDS, 6, xgboost.DMatrix(X, **given), objective=objective)
     return lambda X: booster.predict(xgboost.DMatrix(X)).astype(float)
 
 

@@ -19,8 +19,7 @@ import numpy as np
 
 import gbt
 from benchmarks.speed.timing import Page, in_turn, median
-from benchmarks.speed.training_speed import IN_BINS, lightgbm_of
-from gbt.parallel.threads import available_cores
+from benchmarks.speed.training_speed import IN_BINS, lightgbm_of, xgboost_of
 
 DEPTH, RATE, PENALTY = 6, 0.1, 1.0
 
@@ -75,11 +74,8 @@ def fit_xgboost(case, X, y, tree_method="hist", start=None):
     margin = None if start is None else np.tile(start, (len(X), 1))
     if margin is not None:
         data.set_base_margin(margin)
-    asked = {
-        "objective": "multi:softprob", "num_class": case.n_classes, "tree_method": tree_method,
-        "max_depth": DEPTH, "eta": RATE, "lambda": PENALTY, "nthread": available_cores(),
-    }  # fmt: skip
-    booster = xgboost.train(asked, data, case.n_rounds)
+    asked = {"objective": "multi:softprob", "num_class": case.n_classes, "lambda": PENALTY}
+    booster = xgboost_of(case.n_rounds, DEPTH, data, tree_method=tree_method, eta=RATE, **asked)
 
     def predict(rows):
         given = xgboost.DMatrix(rows)

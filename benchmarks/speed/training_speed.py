@@ -129,14 +129,19 @@ def fit_xgboost(case, X, y, tree_method):
     import xgboost
 
     data = xgboost.DMatrix(X, y)
-    asked = {
-        "objective": "binary:logistic" if case.loss == "half_logistic" else "reg:squarederror",
-        "tree_method": tree_method, "max_depth": case.max_depth, "eta": 0.1, "base_score": 0.5,
-        "nthread": available_cores(),
-        **{name: str(tuple(directions)) for name, directions in case.constraints.items()},
-    }  # fmt: skip
-    booster = xgboost.train(asked, data, case.n_rounds)
+    asked = {name: str(tuple(directions)) for name, directions in case.constraints.items()}
+    asked["objective"] = "binary:logistic" if case.loss == "half_logistic" else "reg:squarederror"
+    asked |= {"tree_method": tree_method, "base_score": 0.5}
+    booster = xgboost_of(case.n_rounds, case.max_depth, data, **asked)
     return lambda: booster.predict(data)
+
+
+def xgboost_of(n_rounds, max_depth, data, **asked):
+    """Let XGBoost grow trees of some depth on all cores; its other defaults are as ours."""
+    import xgboost
+
+    alike = {"max_depth": max_depth, "eta": 0.1, "nthread": available_cores()}
+    return xgboost.train(alike | asked, data, n_rounds)
 
 
 def lightgbm_of(n_rounds, max_depth, X, y, group=None, **asked):

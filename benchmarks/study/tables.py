@@ -73,9 +73,9 @@ def cell_of(values, digits: int, sign: str = "") -> str:
     return f"{mean} ({np.std(values, ddof=1) / np.sqrt(len(values)):.{digits}f})"
 
 
-def spread_of(values, digits: int = 4) -> str:
+def spread_of(values) -> str:
     """Return a mean with the standard deviation of single values."""
-    return f"{np.mean(values):.{digits}f} ({np.std(values, ddof=1):.{digits}f})"
+    return f"{np.mean(values):.4f} ({np.std(values, ddof=1):.4f})"
 
 
 def number(value: float) -> str:

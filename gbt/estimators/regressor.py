@@ -14,7 +14,7 @@ from gbt.losses.by_name import as_loss
 from gbt.losses.loss import Loss
 from gbt.losses.ranking.queries import with_queries
 from gbt.parallel.chunks import in_memory
-from gbt.tables.targets import as_pairs, as_weight
+from gbt.tables.targets import as_pairs, as_weight, refuse_other_targets
 
 
 @documented
@@ -44,6 +44,7 @@ class GBTRegressor(RegressorMixin, BaseGBT):
         prediction, loss = in_memory(self.predict(X, init_score)), self._own_loss()
         y = with_queries(loss, y, groups)
         if not loss.has_pairs:
+            refuse_other_targets(y)
             return r2_score(y, prediction, sample_weight=sample_weight)
         pairs = as_pairs(loss, y, len(prediction))
         return loss.score(pairs, prediction, as_weight(sample_weight, len(pairs)))

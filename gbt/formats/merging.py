@@ -42,7 +42,7 @@ from gbt.model.seen_rows import SeenRows
 from gbt.model.tree import NODE_DTYPES
 from gbt.tables.categories import EncodedRows
 from gbt.tables.level_sets import LevelSets
-from gbt.tables.names import are_numbers, refuse_other_columns
+from gbt.tables.names import are_numbers, refuse_other_columns, without_blanks
 from gbt.tables.sparse_rows import SparseRows
 from gbt.tables.table import Table
 
@@ -268,8 +268,8 @@ def _common_names(several: Several, all_names: Sequence[tuple[str, ...]]) -> tup
     """Return the names of the columns; numbers in place of names give way to names."""
     named = [names for names in all_names if not are_numbers(names)] or all_names[:1]
     blanks = max(named, key=lambda names: "".join(names).count(" "))  # LightGBM has none
+    without = without_blanks(blanks)
     for names in all_names:
-        without = tuple(name.replace(" ", "_") for name in blanks)
         if len(names) != len(blanks) or not (are_numbers(names) or names in (blanks, without)):
             raise ValueError(
                 f"The models in this {several.name} have other columns: {[*blanks[:5]]}... and"

@@ -3,7 +3,10 @@
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
+from numbers import Rational
 from typing import Any
+
+import numpy as np
 
 from gbt.losses.amounts import Gamma, Poisson, SquaredLogError, Tweedie
 from gbt.losses.loss import Loss
@@ -47,8 +50,19 @@ def is_own(loss: Any) -> bool:
 
 
 def parameters_of(loss: Loss) -> dict[str, Any]:
-    """Return the arguments with which one of our losses was made."""
-    return asdict(loss) if hasattr(loss, "__dataclass_fields__") else {}  # type: ignore[call-overload]
+    """Return the arguments with which one of our losses was made, as files take them.
+
+    They take no numbers of NumPy, nor fractions.
+    """
+    given = asdict(loss) if hasattr(loss, "__dataclass_fields__") else {}  # type: ignore[call-overload]
+    return {name: _of_python(value) for name, value in given.items()}
+
+
+def _of_python(value: Any) -> Any:
+    """Return a number as one of Python's own; other values as they are."""
+    if isinstance(value, np.generic):
+        return value.item()
+    return float(value) if isinstance(value, Rational) and not isinstance(value, int) else value
 
 
 def is_same(loss: Loss, other: Loss) -> bool:

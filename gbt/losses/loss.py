@@ -128,12 +128,21 @@ def sum_of_gradients(loss: Loss, y: np.ndarray, weight: np.ndarray) -> Callable[
 
 
 def root_between(low: float, high: float, slope: Callable[[float], float]) -> float:
-    """Return the root of an increasing function, to the precision of the interval's ends.
+    """Return the root of an increasing function, to its own last digits.
 
-    ``brentq`` alone stops within 2e-12, which is far off if targets are that small.
+    ``brentq`` alone stops within 2e-12, which is far off if targets are that small, and within the
+    precision of the interval's ends, which is if one of them is that far away. So it is asked again
+    in the interval that it leaves.
     """
     eps, least = np.finfo(np.float64).eps, np.finfo(np.float64).tiny
-    return brentq(slope, low, high, xtol=max(4 * eps * (high - low), least))
+    while True:
+        within = max(4 * eps * (high - low), least)
+        root = brentq(slope, low, high, xtol=within)
+        near = max(low, root - 4 * within), min(high, root + 4 * within)
+        is_found = within <= 4 * eps * abs(root) or near == (low, high)
+        if is_found or not slope(near[0]) < 0 < slope(near[1]):
+            return root
+        low, high = near
 
 
 def mean(y: np.ndarray, weight: np.ndarray | None) -> float:

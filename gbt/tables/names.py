@@ -96,10 +96,15 @@ def refuse_same_names(names: tuple[str, ...] | None) -> None:
 
 
 def names_for(feature_names: tuple[str, ...], X: Any) -> tuple[str, ...]:
-    """Return a model's names of its columns, or a frame's if those are mere numbers in order."""
+    """Return a model's names of its columns, or a frame's if those are mere numbers in order.
+
+    A frame's are also taken where the model has them as LightGBM writes them, `without_blanks`.
+    """
     names, in_order = None, [*range(len(feature_names))]
     if isinstance(getattr(X, "shape", None), tuple):  # what has none is refused later
         names = column_names(X)
+    if names is not None and without_blanks(names) == feature_names:
+        return names
     if names is None or len(names) != len(in_order) or _numbers(feature_names) != in_order:
         return feature_names
     return names if _numbers(names) in (None, in_order) else feature_names
@@ -110,11 +115,16 @@ def are_numbers(names: tuple[str, ...]) -> bool:
     return _numbers(names) == [*range(len(names))]
 
 
+def without_blanks(names: Iterable[str]) -> tuple[str, ...]:
+    """Return names as LightGBM writes them: "mean radius" is "mean_radius"."""
+    return tuple(name.replace(" ", "_") for name in names)
+
+
 def refuse_other_columns(table: Any, feature_names: tuple[str, ...]) -> None:
     """Raise ValueError if a table has not the columns of a model, in their order.
 
-    If the names of either side are mere numbers in order, x0, x1, ..., they are taken for none. A
-    blank may be an underscore in the model: LightGBM writes "mean radius" as "mean_radius".
+    If the names of either side are mere numbers in order, x0, x1, ..., they are taken for none.
+    Those of the model may be `without_blanks`.
     """
     names = table.names
     shape: tuple[int, ...] = getattr(table.given, "shape", None) or table.cells.shape
@@ -132,17 +142,17 @@ def refuse_other_columns(table: Any, feature_names: tuple[str, ...]) -> None:
             f" {_COMPLETE if missing else _SELECT}."
         )
     refuse_number(shape, feature_names)
+    without = without_blanks(names)
+    pairs = zip(names, without, feature_names, strict=True)
     differing = [
-        k
-        for k, pair in enumerate(zip(names, feature_names, strict=True))
-        if pair[1] not in (pair[0], pair[0].replace(" ", "_"))
+        k for k, (own, short, of_model) in enumerate(pairs) if of_model not in (own, short)
     ]
     if not differing:
         return
     k = differing[0]
     where = f"column {k} is {names[k]!r} instead of {feature_names[k]!r}"
     are_numbered = numbers is not None and of_model is not None
-    are_same = {*feature_names} in ({*names}, {name.replace(" ", "_") for name in names})
+    are_same = {*feature_names} in ({*names}, {*without})
     if are_same or (are_numbered and numbers != of_model):
         raise ValueError(f"X has the columns of the model in another order: {where}. {_SELECT}.")
     if are_named:
@@ -163,8 +173,8 @@ def refuse_number(shape: tuple[int, ...], feature_names: tuple[str, ...]) -> Non
 
 def _listed(title: str, names: tuple[str, ...], others: tuple[str, ...]) -> str:
     """List the names that are not among others, blanks and underscores being the same."""
-    known = {name.replace(" ", "_") for name in others}
-    lacking = [name for name in names if name.replace(" ", "_") not in known]
+    known, without = {*without_blanks(others)}, without_blanks(names)
+    lacking = [name for name, short in zip(names, without, strict=True) if short not in known]
     return f"{title}{first_ten(map(repr, lacking))}." if lacking else ""
 
 

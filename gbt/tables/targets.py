@@ -27,14 +27,10 @@ def refuse_other_targets(y: Any, name: str = "y", *, may_be_text: bool = False) 
 
     Labels ``may_be_text``.
     """
-    values, is_masked = np.asarray(y), isinstance(y, np.ma.MaskedArray)
-    without = np.ma.getmaskarray(y) if is_masked else np.False_
-    if not is_masked and values.dtype.kind == "f":
-        without = ~np.isfinite(values)
-    if without.any():
-        row, value = np.argwhere(np.atleast_1d(without))[0, 0], values[without].flat[0]
-        what = "masked" if is_masked else value
-        raise ValueError(f"{name} is {what} in row {row}. Leave out the rows without a value.")
+    if isinstance(y, str):
+        raise ValueError(f"{name}={y!r} is one word. Of a column of X, give X[{y!r}].")
+    values = np.asarray(y)
+    _refuse_gaps(y, values, name)
     if values.dtype.names is not None:
         raise ValueError(
             f"{name} has the fields {', '.join(values.dtype.names)}, as times of events have, which"
@@ -55,6 +51,18 @@ def refuse_other_targets(y: Any, name: str = "y", *, may_be_text: bool = False) 
         raise ValueError(f"{name} holds dates ({shown}). {ADVICE['date']}")
     if kind == "text" and not may_be_text:
         raise ValueError(f"{name} must be numbers, and holds text ({shown}). {ADVICE['text']}")
+
+
+def _refuse_gaps(y: Any, values: np.ndarray, name: str) -> None:
+    """Raise ValueError if numbers are masked, nan or infinite."""
+    is_masked = isinstance(y, np.ma.MaskedArray)
+    without = np.ma.getmaskarray(y) if is_masked else np.False_
+    if not is_masked and values.dtype.kind == "f":
+        without = ~np.isfinite(values)
+    if without.any():
+        row, value = np.argwhere(np.atleast_1d(without))[0, 0], values[without].flat[0]
+        what = "masked" if is_masked else value
+        raise ValueError(f"{name} is {what} in row {row}. Leave out the rows without a value.")
 
 
 def warn_of_other_order(X: Any, y: Any, stacklevel: int, name: str = "y") -> None:

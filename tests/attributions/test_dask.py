@@ -67,10 +67,10 @@ def unknown(array):
     return array[da.from_array(np.ones(len(array), dtype=bool), chunks=array.chunks[:1])]
 
 
-def frame_of(X, sizes=SIZES, **columns):
-    """Return a frame of Dask with partitions of some sizes."""
+def frame_of(X, **columns):
+    """Return a frame of Dask with partitions of ``SIZES``."""
     frame = pd.DataFrame({**{f"x{k}": X[:, k] for k in range(X.shape[1])}, **columns})
-    edges = np.cumsum([0, *sizes])
+    edges = np.cumsum([0, *SIZES])
     parts = [frame.iloc[a:b] for a, b in pairwise(edges)]
     return dd.from_delayed([dask.delayed(part) for part in parts], meta=frame.iloc[:0])
 
@@ -569,8 +569,8 @@ def test_a_cluster_gives_the_answer_of_one_process(measure, worker_processes):
 
 def test_columns_of_files_are_cut_where_the_other_columns_are(tmp_path):
     """Dask reads several files at once where it is asked for one column of many."""
-    pandas, dd = peer("pandas"), peer("dask.dataframe")
-    frame = pandas.DataFrame(np.random.default_rng(0).normal(size=(200, 21)))
+    dd = peer("dask.dataframe")
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(200, 21)))
     frame.columns = [*(f"x{k}" for k in range(20)), "y"]
     for start in range(0, 200, 40):
         frame[start : start + 40].to_parquet(tmp_path / f"part.{start:03d}.parquet")

@@ -89,7 +89,6 @@ def test_what_is_shown_in_place_of_a_level():
     assert shown[np.isnan(X[:, 0]), 0].tolist() == [None] * int(np.isnan(X[:, 0]).sum())
     known = np.isin(X[:, 0], ensemble.categories[0])
     assert shown[known, 0].tolist() == X[known, 0].tolist()
-    pytest.importorskip("matplotlib")
     names = [text.get_text() for text in result.plot(row=0).ax_.get_yticklabels()]
     assert any(UNSEEN in name for name in names)
     result.plot()

@@ -1,8 +1,10 @@
 """The two estimators: scikit-learn's own checks, hand examples, and what each attribute means."""
 
 import inspect
+import json
 import math
 import re
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -15,8 +17,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import check_is_fitted
 
 from attributions.testing import problems
-from gbt import GBTClassifier, GBTRegressor
+from gbt import GBTClassifier, GBTRegressor, load
 from gbt.losses import Huber, Quantile
+from gbt.losses.by_name import describe_loss
 from gbt.splitting.cross_validated import CrossValidated
 from gbt.splitting.greedy import Greedy
 from tests.asserts import assert_close, assert_same, assert_same_trees
@@ -333,7 +336,7 @@ def amounts():
     return X, np.nan_to_num(X[:, 0]) + np.random.default_rng(1).normal(size=len(X))
 
 
-def test_parameters_of_a_loss_are_got_set_and_cloned():
+def test_parameters_of_a_loss_are_got_set_and_cloned(tmp_path):
     X, y = amounts()
     mine = Quantile(alpha=0.9)
     model = GBTRegressor(loss=mine, splitter=CrossValidated(n_folds=3))
@@ -348,6 +351,10 @@ def test_parameters_of_a_loss_are_got_set_and_cloned():
     assert (model.loss, model.splitter.n_folds) == (Quantile(0.2), 4)
     assert mine.alpha == model.ensemble_.loss.alpha == 0.9  # nobody else's loss is changed
     assert model.set_params(**model.get_params()).loss == Quantile(0.2)
+
+    model.set_params(loss__alpha=np.float32(0.25)).fit(X, y).save(tmp_path / "model.json")
+    assert load(tmp_path / "model.json").loss == Quantile(0.25)
+    assert json.dumps(describe_loss(Huber(Fraction(1, 2)))) == '{"name": "huber", "delta": 0.5}'
 
 
 def test_parameters_of_a_loss_that_has_only_been_named():

@@ -251,10 +251,10 @@ def test_a_module_or_function_that_is_too_long_is_found():
 
 # Of all Python files below a folder; what removals lower is lowered here, too.
 MOST_LINES_OF_FOLDERS = {
-    "gbt": 27_289,
-    "attributions": 23_610,
+    "gbt": 27_309,
+    "attributions": 23_838,
     "benchmarks": 14_268,
-    "tests": 33_140,
+    "tests": 33_261,
 }
 
 

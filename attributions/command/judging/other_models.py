@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
-from sklearn.compose import ColumnTransformer
+from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, PoissonRegressor, Ridge
 from sklearn.pipeline import make_pipeline
@@ -133,7 +133,10 @@ def _models(found: Findings) -> dict[str, Any]:
         return {LINEAR: LogisticRegression(max_iter=300), TREE: tree}
     is_count = found.model.loss.name == "poisson"
     linear = PoissonRegressor(alpha=1e-3, max_iter=300) if is_count else Ridge(alpha=1.0)
-    return {LINEAR: linear, TREE: DecisionTreeRegressor(**limits, random_state=0)}
+    tree = DecisionTreeRegressor(**limits, random_state=0)
+    # On a common scale: it does not split what varies by less than the machine's epsilon.
+    scaled = TransformedTargetRegressor(tree, transformer=StandardScaler())
+    return {LINEAR: linear, TREE: scaled}
 
 
 def _raw(model: Any, X: np.ndarray, found: Findings) -> np.ndarray:

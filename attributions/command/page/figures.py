@@ -19,6 +19,7 @@ from attributions.command.judging.findings import Findings
 from attributions.command.judging.over import Over
 from attributions.command.page.markup import Markup, element, join
 from attributions.command.page.tables import over as table
+from attributions.command.said.in_short import changes_of
 from attributions.command.wording import LONGEST, cell
 from attributions.names import elided
 from attributions.plots import (
@@ -42,9 +43,14 @@ N_SAID_OF, N_SAID = 5, 6  # features, and values of a curve, in text alternative
 LINE = 34  # letters of a line beside a picture
 LETTERS = 12.5  # so large, in points, that a phone shows pictures that can be read
 OF_A_SCORE = "points of a score", " Rows of a group are put in the order of their scores."
+OF_AN_AMOUNT = "the logarithm of the amount", " 0.7 more is about twice the amount."
 RAW_UNITS = {  # by loss, and a sentence on those that few readers know
     "softmax": ("unnormalised log-probability", ""),
     "half_logistic": ("log-odds", ""),
+    "cross_entropy": ("log-odds", ""),
+    "poisson": ("the logarithm of the count", " 0.7 more is about twice the count."),
+    "gamma": OF_AN_AMOUNT,
+    "tweedie": OF_AN_AMOUNT,
     "cox": (
         "the logarithm of the hazard",
         " 0.7 more makes the event about twice as likely at any moment, for who is without it.",
@@ -94,7 +100,7 @@ def pictures(found: Findings) -> Iterator[Markup]:
         " only.",
     )
     for number, over in enumerate(found.over):
-        yield _by_label(found, over, f"labels{number}")
+        yield _by_label(found, over, number)
     first, least = np.argsort(-found.moved, kind="stable"), LEAST_MOVE * found.moved.max()
     movers = [int(k) for k in first[:N_CURVES] if found.moved[k] > least]
     drawn = [partial_dependence(found.model, k) for k in movers]
@@ -110,21 +116,27 @@ def pictures(found: Findings) -> Iterator[Markup]:
         yield _dependence(found, k, curve, (min(ends), max(ends)))
 
 
-def _by_label(found: Findings, over: Over, name: str) -> Markup:
-    """Draw what the best features are worth by period or value, with rings where that changed."""
+def _by_label(found: Findings, over: Over, number: int) -> Markup:
+    """Draw what the best features are worth by period or value, with rings where that changed.
+
+    Below stands all that is said of it; the first screen has the first sentences.
+    """
     values = over.result.values_in(over.changes.unit)
     label = f"{UNITS[over.changes.unit].capitalize()}. " + _listed(
         found,
         lambda k: f"{values[-1, k]:.3g} in the last, {values[0, k]:.3g} in the first",
         over.result.ranking(),
     )
+    display = ByLabelDisplay(over.result, changes=over.changes)
+    said = element("ul", *(element("li", text) for text in changes_of(found, over)))
     return _figure(
         join("What features are worth by ", element("bdi", over.column)),
-        join(_drawn(ByLabelDisplay(over.result, changes=over.changes), name, label), table(over)),
+        join(_drawn(display, f"labels{number}", label), table(over), said),
         "What a feature saves of the loss, first order, judged by the rows of each"
         f" {'period' if over.is_time else 'value'} alone. What differs beyond chance from"
         f" \u201c{over.result.label_texts[over.reference]}\u201d has rings in the picture and stars"
         " in the table; numbers of the table are per cent of the loss of the best constant there.",
+        id=f"changes{number}",
     )
 
 
@@ -171,8 +183,9 @@ def _dependence(found: Findings, k: int, curve: FeatureCurve, scale: tuple[float
     )
 
 
-def _figure(heading: Any, picture: Markup, caption: str) -> Markup:
-    return element("figure", element("h3", heading), picture, element("figcaption", caption))
+def _figure(heading: Any, picture: Markup, caption: str, **attributes: str) -> Markup:
+    parts = element("h3", heading), picture, element("figcaption", caption)
+    return element("figure", *parts, **attributes)
 
 
 def raw_unit(found: Findings) -> tuple[str, str]:

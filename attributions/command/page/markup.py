@@ -8,6 +8,7 @@ come from (``attributions.names``).
 
 import json
 import re
+from collections.abc import Iterable
 from html import escape
 from typing import Any
 
@@ -47,6 +48,16 @@ def name(text: str) -> Markup:
     is_long = max(map(len, words)) > LONG_WORD
     pieces = [piece for word in words for piece in (Markup("<wbr>"), word)][1:]
     return element("bdi", *pieces, class_="long" if is_long else None)
+
+
+def with_options(text: str, arguments: Iterable[str]) -> Markup:
+    """Return a sentence in which options are code, each with its argument, to be copied whole.
+
+    ``arguments`` are those that options may have: whatever else follows belongs to the sentence.
+    """
+    known = "|".join(map(re.escape, sorted(arguments, key=len, reverse=True)))
+    pieces = re.split(rf"(?<![\w-])(--[a-z]+(?:-[a-z]+)*(?: (?:{known})(?!\w))?)", text)
+    return join(*(element("code", p) if k % 2 else p for k, p in enumerate(pieces)))
 
 
 def data(identifier: str, content: Any) -> Markup:

@@ -54,7 +54,7 @@ function signed(number) {
   return (number > 0 ? "+" : "") + shown(number);
 }
 
-function addRow(name, value, moved, helped, from, to) { // a bar from and to shares of the width
+function addRow(name, value, moved, helped, from, to, said) { // a bar from and to shares of the width
   const row = explained.insertRow();
   const heading = document.createElement("th");
   heading.scope = "row";
@@ -66,7 +66,7 @@ function addRow(name, value, moved, helped, from, to) { // a bar from and to sha
   bar.className = helped === null ? "move" : moved < 0 ? "move down" : "move up";
   bar.style.setProperty("--from", Math.min(from, to));
   bar.style.setProperty("--share", Math.max(Math.abs(to - from), 0.01));
-  move.append(bar, helped === null ? shown(moved) : signed(moved));
+  move.append(bar, said ?? (helped === null ? shown(moved) : signed(moved)));
   const last = row.insertCell();
   last.textContent = helped === null ? "" : helped === 0 ? "0" : `${helped > 0 ? "helped" : "hurt"} ${shown(Math.abs(helped))}`;
 }
@@ -84,7 +84,7 @@ function show(place) {
   addRow(`start, the same for every row${predictedClass === undefined ? "" : " of this prediction"}`, "", base, null, places[0], places[0]);
   features.forEach(([k, value, moved, helped], j) => addRow(data.names[k], value, moved, helped, places[j], places[j + 1]));
   if (data.names.length > n) addRow("all other features", "", ...others, places[n], places[n + 1]);
-  addRow(`prediction, in ${data.unit}`, "", reached[n + 1], null, places[n + 1], places[n + 1]);
+  addRow(`prediction, in ${data.unit}`, "", reached[n + 1], null, places[n + 1], places[n + 1], data.is_in_unit ? predicted.replace(/^-/, "\u2212") : undefined);
   document.getElementById("previous").disabled = place === 0;
   document.getElementById("next").disabled = place === data.rows.length - 1;
 }

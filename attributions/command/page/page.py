@@ -1,7 +1,8 @@
 """All of the report in the order of the page: the template filled with what the report says."""
 
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from hashlib import sha256
 from importlib.resources import files
 from string import Template
@@ -10,11 +11,14 @@ import attributions.command.page.figures as figures
 import attributions.command.page.tables as tables
 from attributions.command.judging.findings import Findings
 from attributions.command.judging.verdicts import RULES
-from attributions.command.page.markup import Markup, data, element, join
+from attributions.command.page.markup import Markup, data, element, join, name, with_options
 from attributions.command.page.rows import MOST_FEATURES, MOST_ROWS, row_data
-from attributions.command.said import CHANGED, IN_SHORT, NEXT, WARNINGS, sections
-from attributions.command.said.in_short import of_constant
-from attributions.command.wording import OPEN_ABOVE
+from attributions.command.said import IN_SHORT, NEXT, WARNINGS, sections
+from attributions.command.said.in_short import changes_of, of_constant
+from attributions.command.wording import OPEN_ABOVE, argument
+
+PLACEHOLDERS = ("NAME", "LABEL", "counts")  # what options in sentences have beside names of columns
+N_CHANGES = 2  # sentences on the first screen about changes over time, and by a column
 
 
 def page(found: Findings, made: Mapping[str, str], seed: int) -> str:
@@ -41,22 +45,23 @@ def page(found: Findings, made: Mapping[str, str], seed: int) -> str:
     )
     if found.model_file:
         lead = f"The model of {found.model_file}, judged on {len(task.y_valid):,} rows."
+    listed = partial(_listed, [*PLACEHOLDERS, *map(argument, [*task.columns, *task.feature_names])])
     warned, warnings = "", element("p", "None of the checks found anything.", class_="none")
     if n_warnings:
         to_read = f"{n_warnings} warning{'s' * (n_warnings > 1)} to read first"
         warned = element("p", element("a", to_read, href="#warnings"))
-        warnings = _listed(said[WARNINGS], class_="warnings")
+        warnings = listed(said[WARNINGS], class_="warnings")
     parts = {
         "title": join(title),
         "lead": join(lead),
         "answer": figures.answer(found),
         "good": join(said[IN_SHORT][0]),
-        "said": _listed(said[IN_SHORT][1:] + said[CHANGED]),
-        "next": _listed(said[NEXT]),
+        "said": listed([*said[IN_SHORT][1:], *_changes(found)]),
+        "next": listed(said[NEXT]),
         "warnings": warnings,
         "n_warnings": str(n_warnings),
         "warned": warned,
-        "description": _listed(task.description),
+        "description": listed(task.description),
         "columns": tables.columns(found),
         "scores": tables.scores(found),
         "about_scores": join(*(element("p", text) for text in (of_constant(found), of_gain))),
@@ -75,8 +80,21 @@ def page(found: Findings, made: Mapping[str, str], seed: int) -> str:
     return Template(template).substitute(parts)
 
 
-def _listed(texts: Sequence[str], **attributes: str) -> Markup:
-    return element("ul", *(element("li", text) for text in texts), **attributes)
+def _changes(found: Findings) -> Iterator[str]:
+    """Yield the first changes over time and by a column, and where the others stand."""
+    for number, over in enumerate(found.over):
+        texts = [*changes_of(found, over)]
+        yield from texts[:N_CHANGES]
+        if len(texts) > N_CHANGES:
+            how = "over" if over.is_time else "by"
+            more = join(f"More on what changed {how} ", name(over.column))
+            yield element("a", more, href=f"#changes{number}")
+
+
+def _listed(arguments: Sequence[str], texts: Sequence[str], **attributes: str) -> Markup:
+    """Return sentences as a list; ``arguments`` are those that their options may have."""
+    said = (t if isinstance(t, Markup) else with_options(t, arguments) for t in texts)
+    return element("ul", *(element("li", text) for text in said), **attributes)
 
 
 def _about_rows(found: Findings, n_shown: int) -> str:
@@ -97,6 +115,8 @@ def _about_rows(found: Findings, n_shown: int) -> str:
             " each; the moves of all others are added up in one more."
         )
     unit, about_unit = figures.raw_unit(found)
+    if unit.startswith("the logarithm") and found.model.loss.is_by_row:
+        of_raw = "'s logarithm"
     return (
         f"{which} Each feature moves the prediction up or down, in {unit}; from the start all"
         f" moves add up to the prediction{of_raw}.{about_unit} Where the splits at"

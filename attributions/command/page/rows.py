@@ -30,10 +30,11 @@ def row_data(found: Findings, seed: int) -> dict[str, Any]:
     Returns
     -------
     dict
-        "names" of features, "unit" of contributions, "base" (of several classes one each), and
-        "rows": a list each of row number in the file, why it is here, what was predicted, the
-        truth, [feature, value, contribution, helped] of the strongest features, contribution and
-        helped of all others together, and of several classes the number of the predicted one.
+        "names" of features, "unit" of contributions, "base" (of several classes one each),
+        "is_in_unit" (whether predictions are sums of contributions), and "rows": a list each of row
+        number in the file, why it is here, what was predicted, the truth, [feature, value,
+        contribution, helped] of the strongest features, contribution and helped of all others
+        together, and of several classes the number of the predicted one.
     """
     task, loss, (unit, _) = found.task, found.model.loss, raw_unit(found)
     in_unit = f" in {unit}" * (not loss.is_by_row)  # which is not that of the truth
@@ -71,6 +72,7 @@ def row_data(found: Findings, seed: int) -> dict[str, Any]:
         "names": apart(task.feature_names, LONGEST),
         "base": base if task.classes else base[0],
         "unit": unit,
+        "is_in_unit": not in_unit and np.array_equal(prediction, found.raw_prediction),
         "rows": rows,
     }
 
@@ -113,8 +115,9 @@ def predicted(task: Task, number: Any, c: int | None) -> str:
 
 
 def truth(task: Task, row: int) -> str:
-    """Return the target of a held-out row as the file writes it."""
-    text = cell(task.target, task.target.numbers[task.held_out[row]])
+    """Return the target of a held-out row: classes as the file writes them, numbers as others."""
+    number = task.target.numbers[task.held_out[row]]
+    text = cell(task.target, number) if task.is_classification else amount(number)
     is_censored = bool(task.question.event) and task.y_valid[row, 1] in (0, np.inf)
     return f"{text} or later" if is_censored else text
 

@@ -4,8 +4,9 @@ A column holds *numbers* if all its known cells are numbers, or nearly all and m
 different ones: then the others count as missing. Where a cell such as 007 begins with a 0, as codes
 do, the column holds words, unless a given model takes numbers. Numbers may wear commas between
 thousands, a currency or per cent sign, or the brackets of a loss, if all wear the same sign and
-none begins with a 0 (``gbt.tables.spelled``). Else it holds *dates* if all are dates of one form
-(``DAYS``). Else it holds *words*, which are numbered here, and are categories to the engine.
+none begins with a 0 (``gbt.tables.spelled``), and points between thousands where a file's decimals
+have commas (``marks``). Else it holds *dates* if all are dates of one form (``DAYS``). Else it
+holds *words*, which are numbered here, and are categories to the engine.
 
 03/04/2020 is March where every cell can be read so, as 13/04/2020 cannot. Without a zone a moment
 is taken for Greenwich's, so that nothing depends on where the computer stands.
@@ -24,6 +25,7 @@ from typing import Any
 
 import numpy as np
 
+from attributions.command.rules.marks import COMMA, POINT, marked, without_thousands
 from attributions.names import elided
 from gbt.tables.spelled import is_blank, plain_number, undressed, with_typed_minus
 
@@ -67,6 +69,7 @@ class Column:
     stray: str = ""  # one of those
     has_decimal_commas: bool = False  # commas were read as decimal marks
     dressed: str = ""  # a cell such as "$1,200", if numbers were read from such
+    unclear: str = ""  # a cell such as "1.200", read as 1.2 since nothing told that it is 1200
 
     @property
     def known(self) -> np.ndarray:
@@ -75,12 +78,17 @@ class Column:
 
 
 def column_of(
-    name: str, cells: Any, may_have_decimal_commas: bool = False, may_be_codes: bool = False
+    name: str,
+    cells: Any,
+    may_have_decimal_commas: bool = False,
+    may_be_codes: bool = False,
+    decimal: str = "",
 ) -> Column:
     """Find out what a series holds and turn it into numbers; every different cell is read once.
 
     ``may_be_codes`` lets 007 be a word. Without it, as where a given model takes numbers, booleans
-    are 0 and 1.
+    are 0 and 1. Where there may be decimal commas, ``decimal`` is the mark that the file shows to
+    stand before decimals, if it shows one.
     """
     from pandas.api.types import is_datetime64_any_dtype
 
@@ -91,7 +99,8 @@ def column_of(
     numbers = _typed_numbers(cells, booleans_and_moments=not may_be_codes)
     if numbers is not None:
         return column_of_numbers(name, numbers)
-    return _of_texts(name, *texts_of(cells), may_have_decimal_commas, may_be_codes)
+    texts, rows = texts_of(cells)
+    return _of_texts(name, texts, rows, may_have_decimal_commas, may_be_codes, decimal)
 
 
 def numbers_of(cells: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -186,7 +195,12 @@ def written_moments(cells: Any) -> Any:
 
 
 def _of_texts(
-    name: str, texts: np.ndarray, rows: np.ndarray, has_commas: bool, may_be_codes: bool
+    name: str,
+    texts: np.ndarray,
+    rows: np.ndarray,
+    has_commas: bool,
+    may_be_codes: bool,
+    decimal: str,
 ) -> Column:
     n_rows = np.bincount(rows[rows >= 0], minlength=len(texts))
 
@@ -204,10 +218,8 @@ def _of_texts(
             **details,
         )
 
-    readings = [np.array([plain_number(text) for text in texts], dtype=np.float64)]
-    if has_commas:
-        readings.append(np.array([_comma_number(text) for text in texts], dtype=np.float64))
-    readings.append(undressed(texts.tolist()))
+    bare = without_thousands(texts, decimal) if has_commas else texts
+    readings = _readings(bare, has_commas)
     are_numbers = [~np.isnan(numbers) for numbers in readings]
     n_read = [n_rows[is_number].sum() for is_number in are_numbers]
     best = int(np.argmax(n_read))
@@ -215,15 +227,40 @@ def _of_texts(
     is_nearly_all = n_read[best] >= NEARLY_ALL * n_rows.sum() and n_distinct > FEW
     are_codes = may_be_codes and any(map(CODE.fullmatch, texts))
     if not are_codes and (are_numbers[best].all() or is_nearly_all):
-        others = texts[are_numbers[best] & ~are_numbers[0]]
-        dressed = str(others[0]) if best == len(readings) - 1 else ""
-        with_commas = has_commas and best == 1
-        return column("numbers", readings[best], has_decimal_commas=with_commas, dressed=dressed)
+        is_read = are_numbers[best]
+        details = _how_read(texts[is_read], bare[is_read], best, has_commas)
+        if has_commas and not decimal:
+            mark = COMMA if details["has_decimal_commas"] else POINT
+            details["unclear"] = next(iter(marked(texts[is_read], mark)), "")
+        return column("numbers", readings[best], **details)
     seconds = None if are_codes else seconds_of(texts.tolist())
     if seconds is not None:
         return column("dates", seconds)
     words, places = np.unique(texts.astype(object), return_inverse=True)
     return column("words", places.astype(np.float64), words=tuple(words.tolist()))
+
+
+def _readings(texts: np.ndarray, has_commas: bool) -> list[np.ndarray]:
+    """Return texts as numbers in every way that there is, nan where they are none."""
+    readings = [np.array([plain_number(text) for text in texts], dtype=np.float64)]
+    if has_commas:
+        readings.append(np.array([_comma_number(text) for text in texts], dtype=np.float64))
+    return [*readings, undressed(texts.tolist())]
+
+
+def _how_read(texts: np.ndarray, bare: np.ndarray, best: int, has_commas: bool) -> dict[str, Any]:
+    """Return what is to be said of texts that were read as numbers in the way ``best``.
+
+    ``bare`` are the texts without marks of thousands, as far as the file's decimal mark is known.
+    """
+    with_commas = has_commas and best == 1
+    dressed = texts[texts != bare]
+    if not len(dressed) and best == 1 + has_commas:
+        dressed = texts[np.isnan([plain_number(text) for text in texts])]
+    return {
+        "has_decimal_commas": with_commas and any("," in text for text in bare),
+        "dressed": str(next(iter(dressed), "")),
+    }
 
 
 def _comma_number(text: str) -> float:

@@ -19,6 +19,7 @@ FEW_GROUPS = 30
 FEW_OF_A_CLASS = 30
 FEW_EVENTS = 50
 MANY_WORDS = 10  # a column has many words if each stands in fewer rows than this on average
+MANY_WITHOUT_TIME = 0.2  # of the rows with a target
 MANY_UNSEEN = 0.1  # of the known cells of a column of a given model
 NEARLY_PERFECT = 97.0  # per cent of the constant model's loss that the model saves
 N_CARRYING = 10  # rows of the largest contributions
@@ -30,6 +31,7 @@ SIMPLER = {"linear": "a linear model", "one tree": "a single tree"}
 def cautions(found: Findings) -> list[str]:
     """Return the warnings that stand on the page and in the terminal."""
     return [
+        *_about_marks(found),
         *_about_time(found),
         *_about_belonging(found),
         *_about_rows(found),
@@ -40,6 +42,17 @@ def cautions(found: Findings) -> list[str]:
         *_about_twins(found),
         *_about_intervals(found),
     ]
+
+
+def _about_marks(found: Findings) -> Iterator[str]:
+    task = found.task
+    if unclear := [column for column in (task.target, *task.features) if column.unclear]:
+        shown = [f"{elided(c.name)} (such as {elided(c.unclear)!r})" for c in unclear]
+        yield (
+            "Points or commas were read as decimal marks, since nothing in the file tells whether"
+            f" they stand between thousands: {first_of(shown, N_NAMED)}. If they do, take them out"
+            " of the file, or everything said of these columns is wrong."
+        )
 
 
 def _about_time(found: Findings) -> Iterator[str]:
@@ -120,6 +133,13 @@ def _about_rows(found: Findings) -> Iterator[str]:
             f"{found.n_seen:,} of the {len(y):,} held-out rows also stand among the rows of"
             " training, more than chance explains. The table may hold the same rows several times;"
             " importances are then too good. Remove duplicates."
+        )
+    n_without, n_rows = task.n_without_time, len(task.y_train) + len(y)
+    if n_without > MANY_WITHOUT_TIME * (n_without + n_rows):
+        yield (
+            f"{n_without:,} of {n_without + n_rows:,} rows with a target have no"
+            f" {elided(str(task.question.time))!r} and were left out. If they are rows of another"
+            " kind, what is said here is not true of them."
         )
     if len(y) < FEW_ROWS:
         yield (

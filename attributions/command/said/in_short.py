@@ -149,10 +149,11 @@ def _rows_that_would_tell(found: Findings) -> str:
 def changes(found: Findings) -> Iterator[str]:
     """Yield what changed beyond chance, column by column."""
     for over in found.over:
-        yield from _differences(over, "events" if found.task.question.event else "rows")
+        yield from changes_of(found, over)
 
 
-def _differences(over: Over, what_judges: str) -> Iterator[str]:
+def changes_of(found: Findings, over: Over) -> Iterator[str]:
+    """Yield what changed over time or by one column, of the most important feature first."""
     result, changed = over.result, over.changes.changed()
     texts, about = result.label_texts, np.array(over.changes.about)
     other = repr(texts[over.reference])
@@ -179,6 +180,7 @@ def _differences(over: Over, what_judges: str) -> Iterator[str]:
         )
     few = [texts[j] for j in about[np.isnan(over.changes.values).all(axis=1)]]
     if few:
+        what_judges = "events" if found.task.question.event else "rows"
         yield f"{by}: too few {what_judges} to judge: {shown_names(few)}."
 
 

@@ -52,6 +52,7 @@ class TableFile:
     read_as: str  # what the file turned out to be, for the reader: "gzip, UTF-8, commas"
     has_decimal_commas: bool = False  # a comma separates no cells, so it may be a decimal mark
     comments: tuple[str, ...] = ()  # lines before that of the names which begin with #
+    decimal: str = ""  # the mark that cells show to stand before decimals, if a comma may
 
 
 class BatchFile:
@@ -106,6 +107,7 @@ def read_table(path: Path, as_text: bool = False) -> TableFile:
                 dict(zip(named(layout.names, path), series, strict=True)),
                 ", ".join([*read_as, layout.encoding, SEPARATORS[layout.separator]]),
                 has_decimal_commas=layout.separator != ",",
+                decimal=layout.decimal,
                 comments=layout.comments,
             )
         with _unpacked(path) if is_packed else nullcontext(path) as source:

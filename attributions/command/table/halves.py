@@ -30,6 +30,7 @@ class Halves(NamedTuple):
     y: np.ndarray  # of all rows
     classes: tuple[str, ...]  # in words, where they are more than two
     description: list[str]
+    n_without_time: int  # rows with a target that are left out where --time is given
 
 
 def halves_of(
@@ -37,7 +38,7 @@ def halves_of(
 ) -> Halves:
     """Split the rows that have a target as is asked; say how."""
     labelled = np.flatnonzero(target.is_known)
-    n_labelled, n_unlabelled = len(labelled), len(target.y) - len(labelled)
+    n_without = {"a target": len(target.y) - len(labelled), "a time": 0}
     y, has_shares = target.shared[labelled], target.has_shares
     if question.time is not None:
         times = columns[question.time]
@@ -46,7 +47,8 @@ def halves_of(
                 f"--time {question.time}: {path} has {times.n_distinct:,} different {times.kind}"
                 " there; it takes a column of dates or numbers, by which rows can be put in order."
             )
-        labelled = labelled[~np.isnan(times.numbers[labelled])]
+        has_time = ~np.isnan(times.numbers[labelled])
+        labelled, n_without["a time"] = labelled[has_time], int(np.sum(~has_time))
         train, valid = halves_in_time(times.numbers[labelled])
         how = f"the earlier and the later ones by {elided(question.time)}"
     elif question.groups is not None:
@@ -73,13 +75,15 @@ def halves_of(
             fewest = np.unique(target.y[labelled], return_counts=True)[1].min()
             needed, of = "every class", f" of the rarest class, which has {fewest:,}"
         needed = NEEDED.get(target.loss or "", needed)
+        with_what = "a target" + " and a time" * (question.time is not None)
         raise UnusableTableError(
-            f"{path} has {n_labelled:,} rows with a target: too few to have {needed} in both"
+            f"{path} has {len(labelled):,} rows with {with_what}: too few to have {needed} in both"
             f" halves{kept}; it needs more rows{of}."
         )
-    without = f"; {n_unlabelled:,} without a target are left out" * (n_unlabelled > 0)
+    without = " and ".join(f"{n:,} without {what}" for what, n in n_without.items() if n)
+    without = f"; {without} are left out" * bool(without)
     said = f"Rows: {len(train):,} to train on and {len(valid):,} held out, {how}{without}."
-    return Halves(train, valid, y, classes, [said, *rare])
+    return Halves(train, valid, y, classes, [said, *rare], n_without["a time"])
 
 
 def _without_rare(

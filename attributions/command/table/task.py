@@ -58,6 +58,7 @@ class Task:
     left_out: Mapping[str, str] = field(default_factory=dict)  # what is no feature, and why
     held_out: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))  # rows
     loss: str | None = None  # of the fit; None: the estimators' default
+    n_without_time: int = 0  # rows that were left out for that
 
     @property
     def has_pairs(self) -> bool:
@@ -109,6 +110,7 @@ def table_task(
         left_out=left_out(question, reasons),
         held_out=halves.valid,
         loss=target.loss,
+        n_without_time=halves.n_without_time,
     )
 
 
@@ -127,7 +129,7 @@ def read_columns(
     """
     check_names(table.path, [*table.columns], question)
     columns = {
-        name: column_of(name, cells, table.has_decimal_commas, may_be_codes)
+        name: column_of(name, cells, table.has_decimal_commas, may_be_codes, table.decimal)
         for name, cells in table.columns.items()
     }
     target = columns[question.target]
@@ -221,8 +223,10 @@ def what_is_there(table: TableFile | BatchFile, target: Target) -> list[str]:
 def _how_cells_were_read(
     table: TableFile, target: Column, features: Sequence[Column]
 ) -> Iterator[str]:
-    if "Latin-1" in table.read_as:
-        yield "The file is not UTF-8, so Latin-1 was assumed: letters beyond ASCII may be wrong."
+    if "Windows-1252" in table.read_as:
+        yield (
+            "The file is not UTF-8, so Windows-1252 was assumed: letters beyond ASCII may be wrong."
+        )
     if table.comments:
         yield (
             f"Lines before the names of columns that begin with # are comments"
@@ -232,7 +236,7 @@ def _how_cells_were_read(
         yield f"Decimal commas were read in: {', '.join(with_commas)}."
     if dressed := [c for c in (*features, target) if c.dressed]:
         shown = ", ".join(f"{elided(c.name)} (such as {elided(c.dressed)!r})" for c in dressed)
-        yield f"Numbers were read between their signs and commas in: {shown}."
+        yield f"Numbers were read between their signs and marks of thousands in: {shown}."
     for column in features:
         if column.n_strays:
             yield (

@@ -1,8 +1,9 @@
 """Text becomes columns: a line of names, and cells between commas, semicolons, tabs or bars.
 
 The text is read twice. ``csv`` finds what pandas would not tell: the encoding, a line that lacks a
-cell, and columns with cells such as 007 or TRUE, of which pandas would make 7 and True. Then pandas
-reads: numbers where all cells of a column are numbers or missing, else texts.
+cell, columns with cells such as 007 or TRUE, of which pandas would make 7 and True, and columns
+such as 17.087 whose points may stand between thousands. Then pandas reads: numbers where all cells
+of a column are numbers or missing, else texts.
 """
 
 import csv
@@ -18,11 +19,12 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from attributions.command.rules.columns import CODE, texts_of
+from attributions.command.rules.marks import Marks
 from attributions.command.unusable import UnusableTableError
 from gbt.tables.spelled import MISSING, plain_number
 
 SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas", "|": "bars"}
-CODECS = {"UTF-8": "utf-8-sig", "UTF-16": "utf-16", "Latin-1": "latin-1"}
+CODECS = {"UTF-8": "utf-8-sig", "UTF-16": "utf-16", "Windows-1252": "cp1252"}
 N_SNIFFED = 100  # records that show which separator it is
 AS_WRITTEN = re.compile(rf"{CODE.pattern}|true|false", re.IGNORECASE)  # cells that stay texts
 MAY_HOLD_ONE = re.compile(r"(?:^|[\t;,|])\s*(?:0\d\d|true|false)", re.IGNORECASE)  # a row
@@ -33,13 +35,14 @@ WRITTEN_MISSING = sorted({form(m) for m in MISSING for form in (str, str.upper, 
 class Layout:
     """How a text is written."""
 
-    encoding: str  # one of CODECS: Latin-1 fits anything, and is assumed where UTF-8 does not fit
+    encoding: str  # one of CODECS: Windows-1252, where UTF-8 does not fit
     separator: str
     names: list[str]
     comments: tuple[str, ...]  # lines before that of the names which begin with #
     n_before: int  # lines before the first row
     written: frozenset[int]  # columns that pandas is to take as they are written
     has_blank_rows: bool  # a line has nothing but separators
+    decimal: str  # the mark that cells show to stand before decimals, where a comma may be it
 
 
 def layout_of(opened: Callable[[], BinaryIO], path: Path) -> Layout:
@@ -49,7 +52,7 @@ def layout_of(opened: Callable[[], BinaryIO], path: Path) -> Layout:
     try:
         return _layout(opened, "UTF-16" if is_utf_16 else "UTF-8", path)
     except UnicodeDecodeError:
-        return _layout(opened, "Latin-1", path)
+        return _layout(opened, "Windows-1252", path)
 
 
 def columns_of(opened: Callable[[], BinaryIO], layout: Layout, as_text: bool) -> list[Any]:
@@ -100,6 +103,7 @@ def _layout(opened: Callable[[], BinaryIO], encoding: str, path: Path) -> Layout
         try:
             names = [name.strip() for name in next(filter(_is_filled, reader), [])]
             n_before = len(above) + reader.line_num
+            marks = Marks(len(names) if separator != "," else 0)
             for cells in reader:
                 if not _is_filled(cells):
                     has_blank_rows = has_blank_rows or bool(cells)
@@ -112,6 +116,7 @@ def _layout(opened: Callable[[], BinaryIO], encoding: str, path: Path) -> Layout
                         " columns. Mend that line, or put quotation marks around cells that hold"
                         " the separator."
                     )
+                marks.look(cells)
                 if MAY_HOLD_ONE.search(separator.join(cells)):
                     written |= {k for k, c in enumerate(cells) if AS_WRITTEN.fullmatch(c.strip())}
         except csv.Error as error:
@@ -124,8 +129,10 @@ def _layout(opened: Callable[[], BinaryIO], encoding: str, path: Path) -> Layout
             f"{path} has no rows; it needs a line of column names and at least one row."
         )
     comments = tuple(line.strip() for line in above if line.strip())
-    kept = frozenset(written)
-    return Layout(encoding, separator, names, comments, n_before, kept, has_blank_rows)
+    kept = frozenset(written | marks.unclear)
+    return Layout(
+        encoding, separator, names, comments, n_before, kept, has_blank_rows, marks.decimal
+    )
 
 
 def _is_filled(cells: Sequence[str]) -> bool:

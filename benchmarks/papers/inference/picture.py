@@ -4,6 +4,7 @@ from attributions.plots import BLUE, GREY, INK, VERMILION
 from benchmarks.papers.inference.gates import coverage_of_features, rates
 from benchmarks.papers.inference.judging import P_VALUE
 from benchmarks.papers.inference.paper import LEVEL
+from benchmarks.study.pictures import picture
 from benchmarks.study.tables import chosen, values_of
 
 SKY = "#56B4E9"
@@ -12,15 +13,11 @@ TESTS = {"tree_inner": (BLUE, -0.13), "partial_inner": (VERMILION, 0.13)}  # col
 
 def draw(tables, path):
     """Draw coverage, false positives and power, a line a setting."""
-    import matplotlib
-    from matplotlib.figure import Figure
-
     coverage = coverage_of_features(tables["coverage"])
     settings, sizes = (values_of(tables["coverage"], name) for name in ("setting", "n_rows"))
-    with matplotlib.rc_context(
-        {"svg.hashsalt": "inference", "font.size": 9, "legend.frameon": False}
-    ):
-        figure = Figure(figsize=(5.6, 8), layout="constrained")
+    style = {"font.size": 9, "legend.frameon": False}
+    with picture(path, style=style, figsize=(5.6, 8)) as (figure, _):
+        figure.clear()
         above, below = figure.subfigures(2, 1)
         intervals = above.subplots()
         noise, power = below.subplots(1, 2, sharey=True)
@@ -39,7 +36,6 @@ def draw(tables, path):
             axes.set_axisbelow(True)
             axes.spines[["top", "right", "left"]].set_visible(False)
             axes.tick_params(axis="y", length=0)
-        figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
 
 
 def _draw_coverage(axes, coverage, settings, sizes):

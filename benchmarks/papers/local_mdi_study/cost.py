@@ -11,8 +11,8 @@ more than eight million numbers. Memory is by how much the peak of the process r
 explained, after linear models have been fitted to them.
 """
 
-import time
 from collections.abc import Callable
+from functools import partial
 from importlib.util import find_spec
 
 import numpy as np
@@ -25,6 +25,7 @@ from benchmarks.papers.local_mdi_study.methods import LABELS, METHODS, methods_o
 from benchmarks.papers.local_mdi_study.models import KINDS, N_TREES, fitted
 from benchmarks.papers.local_mdi_study.simulated import noisy, numbers
 from benchmarks.speed.resident import forget_peak, peak
+from benchmarks.speed.timing import timed
 from benchmarks.study import chosen, column, markdown
 from benchmarks.study.tables import by_values, cell_of, values_of, values_there
 
@@ -68,13 +69,6 @@ def as_called(model, X_fit, y_fit, y_new) -> dict[str, Callable]:
     }
 
 
-def timed(work: Callable, *arguments) -> float:
-    """Return the seconds of processor time of a call."""
-    started = time.process_time()
-    work(*arguments)
-    return time.process_time() - started
-
-
 def seconds(cell, rng, size):
     """Yield the seconds of one row and of each further one."""
     n_fit = N_ROWS if size == "full" else 40
@@ -88,8 +82,10 @@ def seconds(cell, rng, size):
             n = (N_LIME if size == "full" else 1) if method == "lime" else N_EXPLAINED
             call = calls[method]
             call(X[n_fit : n_fit + 2])
-            first = min(timed(call, X[n_fit : n_fit + 1]) for _ in range(2))
-            all_rows = min(timed(call, X[n_fit : n_fit + n + 1]) for _ in range(2))
+            first, all_rows = (
+                min(timed(partial(call, X[n_fit : n_fit + many])).processors for _ in range(2))
+                for many in (1, n + 1)
+            )
             yield {
                 "method": method,
                 "first row": float(f"{first:.4g}"),
@@ -120,7 +116,7 @@ def cost(cell, rng, size):
             if n < ROWS[-1] and name != "imodels":
                 work()  # compiled, and warm, which does not show where rows are many
             before = forget_peak()
-            took = timed(work)
+            took = timed(work).processors
             yield {
                 "program": name,
                 "splits a tree": float(n_splits),

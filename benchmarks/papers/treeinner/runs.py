@@ -68,9 +68,9 @@ class Results:
         """Return the tasks of which models were judged at a setting."""
         return [task for task in among if (task, setting, MODEL) in self.rows]
 
-    def tasks_of(self, sweep: Sweep, among: Iterable[Task] = TASKS) -> list[Task]:
+    def tasks_of(self, sweep: Sweep) -> list[Task]:
         """Return the tasks that were run at every setting of a sweep."""
-        return [task for task in among if all(self.tasks([task], s) for s in sweep.settings)]
+        return [task for task in TASKS if all(self.tasks([task], s) for s in sweep.settings)]
 
     def of(
         self, task: Task, cell: Cell, quantity: str = "auc", setting: Setting = STANDARD

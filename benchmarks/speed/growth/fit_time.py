@@ -4,12 +4,11 @@ from functools import cache
 
 import numpy as np
 
-import gbt
+from benchmarks.speed import splitter_cost
 from benchmarks.speed.growth.tables import AXES, data_of
 from benchmarks.speed.timing import timed
 from benchmarks.study import Part, chosen, column, ours
 from benchmarks.study.tables import by_values, markdown, number
-from gbt.reference import boosting as reference
 from gbt.tables.columns import Columns
 
 N_ROUNDS = 10
@@ -19,18 +18,9 @@ MOST_EXPONENT = 1.10  # that we promise, of time in rows and in columns
 @cache
 def verify() -> None:
     """Stop unless small trees are right, and larger ones the same for 1 and 2 threads."""
-    X, y = data_of(200, 4, n_distinct=9)
-    model = gbt.GBTRegressor(n_estimators=2, max_depth=3, splitter="greedy").fit(X, y)
-    expected = reference.boost(X, y, n_estimators=2, max_depth=3, fixed_point=True).raw_predict(X)
-    if np.abs(model.predict(X) - expected).max() > 1e-12 * np.abs(y).max():
-        raise SystemExit("not the trees of gbt.reference; nothing timed")
-    X, y = data_of(10_000, 20)
-    one, two = (
-        gbt.GBTRegressor(n_estimators=3, n_jobs=n_jobs, splitter="greedy").fit(X, y).predict(X)
-        for n_jobs in (1, 2)
-    )
-    if (one != two).any():
-        raise SystemExit("trees depend on the number of threads; nothing timed")
+    for n_levels in (9, None):  # few distinct numbers, and continuous ones
+        table = splitter_cost.Table(10_000, 20, n_levels=n_levels)
+        splitter_cost.verify(splitter_cost.POLICIES["greedy"], splitter_cost.NUMBERS, table)
 
 
 def experiment(cell, rng, size):

@@ -99,6 +99,7 @@ def _import(text: str) -> Imported:
     why = _why_unknown(parts, loss, rates, is_forest)
     without_weight = np.flatnonzero(H[roots] == 0)
     has_hessians = leaf[roots[without_weight]].all() and (H.any() or not len(H))
+    has_hessians &= not parts.parameter("use_quantized_grad", 0.0)  # else they are rounded
     if why is None and len(without_weight):
         why = f"tree {without_weight[0]} is a single leaf, of which LightGBM keeps no sums"
     follows = eta * node_step(G, H, penalty)
@@ -166,7 +167,7 @@ def _why_unknown(parts: Text, loss: Loss, rates: _Rates, is_forest: bool) -> str
     has_start = rates.has_start and not is_forest
     are_weighted = parts.parameter("scale_pos_weight", 1.0) != 1  # labels
     are_weighted |= parts.parameter("is_unbalance", 0.0) != 0
-    penalties = ("lambda_l1", "max_delta_step", "path_smooth")
+    penalties = ("lambda_l1", "max_delta_step", "path_smooth", "use_quantized_grad")
     hidden_by = hides_gradients(
         {name: parts.parameter(name, 0.0) for name in penalties},
         parts.parameters.get("monotone_constraints", ""),

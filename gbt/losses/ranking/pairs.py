@@ -143,7 +143,7 @@ class NDCG(OfQueries):
         if self.at is not None and not (is_number and self.at >= 1 and self.at % 1 == 0):
             raise ValueError(f"at={self.at!r}; it must be a whole number of places, or None.")
         if self.at is not None:
-            object.__setattr__(self, "at", int(self.at))  # files take none of NumPy's numbers
+            object.__setattr__(self, "at", int(self.at))
 
     def check_target(self, y: np.ndarray) -> None:
         check_grades(y, LARGEST_GRADE)

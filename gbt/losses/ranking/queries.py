@@ -188,6 +188,9 @@ def _codes(labels: np.ndarray) -> np.ndarray:
     """Return a number for each label, the same in every table, for a row to be known again."""
     if labels.dtype.kind in "iufb" and (np.abs(labels.astype(np.float64)) < LARGEST_EXACT).all():
         return labels.astype(np.float64)
-    distinct, which = np.unique(labels.astype(str), return_inverse=True)
-    digests = (blake2b(label.encode(), digest_size=6).digest() for label in distinct)
+    try:
+        distinct, which = np.unique(labels, return_inverse=True)
+    except TypeError as error:
+        raise ValueError("Groups must be labels of one type, all words or all numbers.") from error
+    digests = (blake2b(str(label).encode(), digest_size=6).digest() for label in distinct)
     return np.array([float(int.from_bytes(digest)) for digest in digests])[which]

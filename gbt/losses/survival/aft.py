@@ -68,7 +68,6 @@ class Aft(LogLink):
             raise ValueError(f"distribution must be one of {[*LAWS]}; got {self.distribution!r}.")
         if not 0 < self.scale < np.inf:
             raise ValueError(f"scale must be a number in (0, inf); got {self.scale!r}.")
-        object.__setattr__(self, "scale", float(self.scale))  # files take none of NumPy's numbers
 
     @property
     def law(self) -> Law:

@@ -116,12 +116,16 @@ class Cox(Loss):
 
     def derivatives(self, y: Any, raw_prediction: np.ndarray) -> Pair:
         rows = _rows(y)
-        hazard = np.exp(_relative(raw_prediction))
+        relative = _relative(raw_prediction)
+        hazard = np.exp(relative)
         at_risk = rows.at_risk(hazard)
         expected = hazard * rows.so_far(rows.deaths / at_risk)
         if not self.is_newton:
             return expected - rows.event, expected
-        own = rows.weight * hazard**2 * rows.so_far(rows.deaths / at_risk**2)
+        with np.errstate(divide="ignore"):  # nobody who weighs anything may die at a time
+            of_times = np.logaddexp.accumulate(np.log(rows.deaths) - 2 * np.log(at_risk))
+        so_far = np.append(-np.inf, of_times)[rows.seen]
+        own = rows.weight * np.exp(2 * relative + so_far)  # squares alone would underflow
         return expected - rows.event, expected - own
 
     def exposure(self, y: RiskSets, gradient: np.ndarray, hessian: np.ndarray) -> np.ndarray:

@@ -75,7 +75,9 @@ def _refuse_rows(y: np.ndarray, is_wrong: np.ndarray, what: str) -> None:
 def check_times(y: np.ndarray) -> None:
     """Raise ValueError unless times and events are such, and there is an event among them."""
     time, event = y.T
-    swapped = ". The columns seem to be swapped" * bool(np.isin(time, (0, 1)).all())
+    advice = ". The columns seem to be swapped" * bool(np.isin(time, (0, 1)).all())
+    if np.isin(event, (1, 2)).all():
+        advice = ". If 2 is an event and 1 is none, subtract 1"
     _refuse_rows(y, ~np.isfinite(time), "the time {0:g}; times must be finite")
     _refuse_rows(
         y, time < 0, "the time {0:g}; times must not be negative beside a column of events"
@@ -84,7 +86,7 @@ def check_times(y: np.ndarray) -> None:
         y,
         (event != 0) & (event != 1),
         "{1:g} for whether the event came, which is 1 or 0: its columns are the time and the"
-        f" event{swapped}",
+        f" event{advice}",
     )
     if not event.any():
         raise ValueError(

@@ -1,6 +1,7 @@
 """Partial dependence by its definition, by scikit-learn, and as the shapes of additive models."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -122,9 +123,8 @@ def test_shapes_add_up_to_the_predictions_of_an_additive_model(splitter):
 
 
 def test_levels_and_several_classes():
-    pandas = peer("pandas")
     rng = np.random.default_rng(2)
-    frame = pandas.DataFrame({"word": rng.choice([*"abcd"], 300), "x": rng.normal(size=300)})
+    frame = pd.DataFrame({"word": rng.choice([*"abcd"], 300), "x": rng.normal(size=300)})
     frame.loc[::17, "word"] = None
     y = np.digitize(frame.x + (frame.word == "b"), [0, 1])
     model = GreedyClassifier(n_estimators=5).fit(frame, y)
@@ -137,13 +137,25 @@ def test_levels_and_several_classes():
     shares = frame.word.value_counts(dropna=False, normalize=True)
     np.testing.assert_allclose(curve.shares[:4], [shares[word] for word in "abcd"])
     np.testing.assert_allclose(curve.shares[4], frame.word.isna().mean())
+    assert curve.at("e").tolist() == curve.at(None).tolist()  # as the model takes what is unseen
+    with pytest.raises(ValueError, match=r"'word' has words, such as \('a', .*; got 1"):
+        curve.at([1])
     assert curve.output_names == (0, 1, 2)
     assert "share of rows" in repr(curve)
     curve = partial_dependence(model, "x", frame)
-    at = partial_dependence(model, "x", frame).at([0.3])[0]
     expected = model.ensemble_.raw_predict(frame.assign(x=0.3)).mean(axis=0)
-    np.testing.assert_allclose(at, expected, atol=1e-12)
+    np.testing.assert_allclose(curve.at([0.3])[0], expected, atol=1e-12)
     assert "> " in repr(curve)
+
+
+def test_levels_that_are_not_missing_where_training_has_not_seen_them():
+    frame = pd.DataFrame({"word": pd.Categorical([*"abcd", None] * 8)})
+    y = np.arange(40.0) % 5
+    model = peer("xgboost").XGBRegressor(n_estimators=2, enable_categorical=True).fit(frame, y)
+    curve, unseen = partial_dependence(model, "word", frame), frame.assign(word=["e"] * 40)
+    assert curve.at("e") == pytest.approx(as_ensemble(model).raw_predict(unseen).mean())
+    assert curve.at("e") != curve.at(None)
+    assert curve.centered().at("e") == curve.at("e") - curve.mean()
 
 
 def test_a_model_that_compares_float32():

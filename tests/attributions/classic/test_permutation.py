@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.ensemble import ExtraTreesRegressor
 from sklearn.metrics import log_loss, mean_poisson_deviance, mean_squared_error
 
 from attributions import permutation
@@ -23,14 +24,6 @@ def test_seeds():
     assert (unseeded[0] != unseeded[1])[:2].any()
     states = [permutation(ensemble, X, y, random_state=np.random.RandomState(3)) for _ in range(2)]
     assert_same(states[0].repeats, states[1].repeats)
-
-
-def as_estimator(estimator, ensemble, names=None):
-    """Return a fitted estimator that has a given model."""
-    estimator.ensemble_, estimator.n_features_in_ = ensemble, ensemble.n_features
-    if names is not None:
-        estimator.feature_names_in_ = np.array(names, dtype=object)
-    return estimator
 
 
 def test_a_scorer_sees_lists_and_masks_as_they_are():
@@ -72,7 +65,8 @@ def test_unusable_arguments_are_refused_by_name():
 
 def test_a_metric_of_one_number_has_no_errors():
     ensemble, X, y = fitted_rows(10)
-    model = as_estimator(GreedyRegressor(), ensemble)
+    model = GreedyRegressor()
+    model.ensemble_, model.n_features_in_ = ensemble, ensemble.n_features
     for metric in ("r2", lambda y, prediction: -np.mean(np.abs(y - prediction))):
         result = permutation(model, X, y, metric=metric, random_state=0)
         with pytest.raises(ValueError, match=r"no standard errors.*one number for all rows"):
@@ -130,3 +124,15 @@ def test_errors_are_refused_because_they_would_rank_the_best_feature_last(error)
     model = GreedyRegressor(n_estimators=3).fit(X, X[:, 0])
     with pytest.raises(ValueError, match=f"{error.__name__}.*smaller for better.*: -"):
         permutation(model, X[:20] + 1, X[:20, 0], metric=error)
+
+
+def test_several_targets_count_by_their_mean():
+    X = np.random.default_rng(0).normal(size=(80, 2))
+    y = X[:, 0] + X[:, 1] ** 2
+    trees = ExtraTreesRegressor(3, random_state=0)
+    once, often = (
+        permutation(trees.fit(X[:40], Y[:40]), X[40:], Y[40:], random_state=0)
+        for Y in (y, np.column_stack([y, y, y, y]))
+    )
+    assert_close(often.values, once.values, np.full(2, 10.0))
+    assert often.method == once.method == "permutation(neg_mean_squared_error)"

@@ -18,7 +18,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from attributions import permutation
 from gbt import GBTRegressor
-from tests.greedy import GreedyRegressor
+from tests.greedy import GreedyClassifier, GreedyRegressor
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(90, 3))
@@ -40,6 +40,7 @@ CASES = {  # a model, its targets, and what scikit-learn calls the score
         THREE,
         "neg_log_loss",
     ),
+    "three words": (GreedyClassifier(3), np.array([*"cab"])[THREE], "neg_log_loss"),
     "several labels": (RandomForestClassifier(4), SEVERAL > 0.3, "neg_mean_squared_error"),
     "several targets": (LinearRegression(), SEVERAL, "neg_mean_squared_error"),
     "targets transformed": (
@@ -64,6 +65,7 @@ def orders(seed, k, n_repeats, n):
 
 @pytest.mark.parametrize(("model", "y", "name"), CASES.values(), ids=CASES)
 @pytest.mark.filterwarnings("ignore:Stochastic Optimizer")
+@pytest.mark.filterwarnings("ignore::attributions.SeenRowsWarning")
 def test_it_is_a_loop_over_shuffled_tables(model, y, name):
     model, score = model.fit(X, y), get_scorer(name)
     result = permutation(model, X, y, n_repeats=2, random_state=7)

@@ -14,7 +14,7 @@ from sklearn.ensemble import GradientBoostingClassifier
 
 import gbt
 from attributions.command.page.figures import as_markup
-from attributions.command.page.markup import Markup, data, element, name
+from attributions.command.page.markup import Markup, data, element, name, with_options
 from attributions.command.page.rows import MOST_ROWS, choose_rows
 from gbt.formats import as_ensemble
 from tests.asserts import peer
@@ -222,3 +222,19 @@ def test_markup_escapes_what_is_no_markup():
     assert data("x", ["</script>"]).count("</") == 1  # its own end
     written = data("x", "<&>")[len('<script type="application/json" id="x">') : -9]
     assert json.loads(written) == "<&>"
+
+
+@pytest.mark.parametrize(
+    ("text", "marked"),
+    [
+        (
+            "with --drop a --drop 'a b'.",
+            "with <code>--drop a</code> <code>--drop &#x27;a b&#x27;</code>.",
+        ),
+        ("(--no-groups judges)", "(<code>--no-groups</code> judges)"),
+        ("--time a.b: later", "<code>--time a.b</code>: later"),
+        ("--time ab < x--y", "<code>--time</code> ab &lt; x--y"),
+    ],
+)
+def test_options_are_code_with_their_arguments(text, marked):
+    assert with_options(text, ["a", "a.b", "'a b'"]) == marked

@@ -147,6 +147,16 @@ def test_a_row_is_found_and_its_moves_add_up(browser, report):
         np.testing.assert_allclose(browser.run(BEGINS), begins, atol=1e-6)
 
 
+def test_amounts_are_written_alike_wherever_they_stand(browser, tmp_path):
+    table, page = columns(60), tmp_path / "a.html"
+    path = write_csv(tmp_path / "a.csv", {"x": table["x"], "y": -1e5 * table["amount"]})
+    assert main(["--data", str(path), "--target", "y", "--report", str(page)]) == 0
+    browser.open(page)
+    caption, cells = shown_row(browser)
+    assert re.search(r"in truth -?\d+,\d{3}$", caption)
+    assert f"predicted {cells[-1][2].replace(chr(0x2212), '-')};" in caption
+
+
 def test_rows_are_walked_through(browser, report):
     rows = explored(report.read_text(encoding="utf-8"))["rows"]
     browser.open(report)

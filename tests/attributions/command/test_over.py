@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from attributions.command.page import page as of_page
 from attributions.command.page import tables
 
 
@@ -25,6 +26,7 @@ def sales(tmp_path_factory):
 
 def test_what_changed_is_said_and_drawn(sales, run, monkeypatch):
     monkeypatch.setattr(tables, "N_OVER", 1)
+    monkeypatch.setattr(of_page, "N_CHANGES", 1)
     page = sales.with_suffix(".html")
     asked = ["--data", sales, "--target", "y", "--report", page]
     said = run(*asked, "--time", "day", "--by", "region").said
@@ -39,6 +41,10 @@ def test_what_changed_is_said_and_drawn(sales, run, monkeypatch):
     assert changed
     assert min(changed) >= "2025-02-17"  # the period in which it loses its effect
     html = page.read_text()
+    # The first sentence stands on the first screen, too, which tells where all of them are.
+    assert html.count(over[0]) == 2
+    assert html.count("only the rows held out are compared") == 1
+    assert re.findall('href="#(changes.)"', html) == re.findall('id="(changes.)"', html)[:1]
     assert html.count(" *</td>") == len(changed) + 1  # and one by region
     assert html.count('aria-label="Loss saved a row.') == 2
     assert re.search("Held-out gain by region, %, 1 of [4-9] features", html)

@@ -278,6 +278,14 @@ def cautions_of(**changes):
     return " ".join(cautions(replace(findings(), task=replace(task(), **changes))))
 
 
+def test_many_rows_without_a_time_are_warned_of():
+    """Of 200 that have one, 51 are more than a fifth of all."""
+    asked = Question("y", time="day")
+    said = cautions_of(n_without_time=51, question=asked)
+    assert "51 of 251 rows with a target have no 'day' and were left out" in said
+    assert "were left out" not in cautions_of(n_without_time=50, question=asked)
+
+
 def test_columns_of_values_that_the_model_has_not_learned_are_named():
     said = cautions_of(unseen=np.array([0.5, 0.1, 0.0, 0.0, 0.11]))
     assert (
@@ -285,6 +293,13 @@ def test_columns_of_values_that_the_model_has_not_learned_are_named():
         " large, a name of more than thirty-two letters. " in said
     )
     assert "has not learned" not in cautions_of(unseen=np.full(5, 0.1))
+
+
+def test_numbers_that_can_be_read_in_two_ways_are_named():
+    unclear = [column_of(n, pd.Series(["1.234", "5"]), True) for n in ("y", "large")]
+    said = cautions_of(target=unclear[0], columns=dict(zip(NAMES, unclear[1:], strict=False)))
+    assert "between thousands: y (such as '1.234'), large (such as '1.234'). If they do" in said
+    assert "between thousands" not in cautions_of()
 
 
 def test_features_that_repeat_another_are_named():

@@ -53,6 +53,13 @@ def test_a_linear_model_is_judged_on_the_same_rows(is_class):
     assert any("a linear model predicts better" in text for text in cautions(found))
 
 
+def test_simpler_models_do_not_depend_on_the_unit_of_the_target():
+    X, y = numbers()
+    whole, tiny = (found_in(columns_of(X, unit * y)).scores for unit in (1, 2**-30))
+    for name in (LINEAR, TREE):
+        assert_close(tiny[name]["R^2"], whole[name]["R^2"], 1.0)
+
+
 @pytest.mark.parametrize("loss", [Cox(), Pairwise()])
 def test_a_linear_model_of_an_order_is_where_the_loss_is_least(loss):
     X, signal = numbers()

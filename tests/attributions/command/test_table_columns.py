@@ -94,6 +94,8 @@ def test_a_comma_between_cells_or_in_them_is_read_as_before():
     column = as_column("x", ["5,850", "1,2"], may_have_decimal_commas=True)
     assert_same(column.numbers, [5.85, 1.2])
     assert (column.has_decimal_commas, column.dressed) == (True, "")
+    column = as_column("x", ["7", "5.850"], may_have_decimal_commas=True, decimal=",")
+    assert (column.has_decimal_commas, column.dressed) == (False, "5.850")
     assert as_column("x", ["1", "2.5"]).dressed == ""
 
 

@@ -85,15 +85,57 @@ def test_names_and_cells_are_found_by_what_separates_them(read, text, columns):
     assert cells_of(read(text.encode())) == columns
 
 
-def test_what_is_not_utf_8_is_latin_1(read):
-    table = read("größe;farbe\n1,5;grün\n".encode("latin-1"))
-    assert (table.read_as, table.has_decimal_commas) == ("Latin-1, semicolons", True)
-    assert cells_of(table) == {"größe": ["1,5"], "farbe": ["grün"]}
+def test_what_is_not_utf_8_is_of_windows(read):
+    """A byte that stands for nothing there is no reason to refuse the file."""
+    table = read("größe;preis;ort\n1,5;17 €;Köln".encode("cp1252") + b"\x9d\n")
+    assert (table.read_as, table.has_decimal_commas) == ("Windows-1252, semicolons", True)
+    assert cells_of(table) == {
+        "größe": ["1,5"],
+        "preis": [17.0],
+        "ort": ["Köln\N{REPLACEMENT CHARACTER}"],
+    }
 
 
 def test_a_comma_may_be_a_decimal_mark_where_it_separates_nothing(read):
     assert read(b"a;b\n1,5;2\n").has_decimal_commas
     assert not read(CSV).has_decimal_commas
+    assert read(b"a;b\n0.5;2\n").columns["a"].dtype == np.float64  # no text to be read again
+
+
+ROWS = "".join(f"{k};\n" for k in range(20))
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers", "unclear"),
+    [
+        ("a;b\n1.234;0,56\n987;12\n", [1234, 987], ""),
+        ("a;b\n1.234;-0,5\n17.087 €;,5\n", [1234, 17_087], ""),
+        ("a;b\n1.234;1.234.567\n-17.087;1\n", [1234, -17_087], ""),
+        ("a;b\n1.234;€2.345,000\nn.a.;\n" + ROWS, [1234, np.nan, *range(20)], ""),
+        ("a\tb\n1,234\t0.56\n987\t12\n", [1234, 987], ""),
+        ("a|b\n1,234|1.5e3\n-17,087|1\n", [1234, -17_087], ""),
+        ("a|b\n1,234|0.123\n17,087|1,5\n", [1234, 17_087], ""),
+        # Decimals of this column, whatever others have; and what the file says decimals are.
+        ("a;b;c\n1.234;0,56;1,5\n0.987;12;\n", [1.234, 0.987], ""),
+        ("a;b\n1,234;0,56\n17,087;12\n", [1.234, 17.087], ""),
+        ("a\tb\n1.234\t0.56\n17.087\t12\n", [1.234, 17.087], ""),
+        # Nothing tells, or one column tells this and another one that.
+        ("a;b\n1.234;1\n987;12\n", [1.234, 987], "1.234"),
+        ("a\tb\n987\t1\n1,234\t12\n", [987, 1.234], "1,234"),
+        ("a;b;c\n1.234;0,5;0.5\n987;12;1\n", [1.234, 987], "1.234"),
+        ("a;b\n12;31.12.2020\n987;v1.25\n", [12, 987], ""),
+    ],
+)
+def test_what_stands_between_thousands_is_told_by_the_rest_of_the_file(
+    read, text, numbers, unclear
+):
+    table = read(text.encode())
+    marks = table.has_decimal_commas, True, table.decimal
+    column = column_of("a", table.columns["a"], *marks)
+    assert_same(column.numbers, np.array(numbers, dtype=np.float64))
+    assert column.unclear == unclear
+    as_text = read_table(table.path, as_text=True).columns["a"]
+    assert_same(column_of("a", as_text, *marks).numbers, column.numbers)
 
 
 @pytest.mark.parametrize(

@@ -206,8 +206,8 @@ def test_columns_are_features_or_left_out_and_both_are_told():
     assert "Left out: Unnamed: 0 (no name); day (dates such as '1.01.2020', of which" in said
     assert "features were made: weekday, days since the first). --keep NAME takes a" in said
     assert "(The rule: a column is left out if it has no name; if it holds dates, in whose" in said
-    assert "Latin-1" not in said
-    assert "not UTF-8, so Latin-1 was assumed" in text(task(encoding="Latin-1"))
+    assert "Windows-1252" not in said
+    assert "so Windows-1252 was assumed" in text(task(encoding="Windows-1252"))
     assert "begin with # are comments" not in said
     assert "begin with # are comments (2, such as '# by X')." in text(
         task(comments=("# by X", "#"))
@@ -220,7 +220,10 @@ def test_numbers_in_other_clothes_are_features_and_targets():
     found = task({"price": prices, "y": amounts}, decimal_commas=False)
     assert not found.is_classification
     assert set(found.y_train) <= {1000.0 * k for k in range(1, 12)}
-    assert "between their signs and commas in: price (such as '$1,050'), y (such" in text(found)
+    assert (
+        "between their signs and marks of thousands in: price (such as '$1,050'), y (such"
+        in text(found)
+    )
 
 
 def test_columns_are_kept_and_dropped_on_request():
@@ -249,6 +252,13 @@ def test_dates_are_taken_apart_unless_told_otherwise():
     assert "day: weekday" not in later.columns
 
 
+def test_rows_without_a_time_are_told():
+    table = {"x": many("1.5", "2.5"), "day": ["1", "", *map(str, range(3, N + 1))]}
+    found = task(table | {"y": many("1.1", "2", "3", "")[:N]}, time="day")
+    assert "; 10 without a target and 1 without a time are left out." in text(found)
+    assert found.n_without_time == 1
+
+
 def test_rows_stay_together():
     """Every row of X stands beside its own target, missing targets or not."""
     y = [f"{k}.5" if k % 3 else "" for k in range(N)]
@@ -274,6 +284,7 @@ def test_classes_that_are_in_one_half_only_are_left_out(others):
     [
         ({"x": ["1"], "z": ["2"]}, {}, "t.csv has no column 'y'; its columns are 'x', 'z'"),
         ({"x": ["1"], "Y": ["2"]}, {}, "--target: .* did you mean 'Y'"),
+        ({"age": ["1"], "y": ["2"], "Fate": ["2"]}, {"drop": ["fate"]}, "you mean 'Fate'\\?$"),
         ({"readmitted": ["1"], "y": ["2"]}, {"keep": ["Readmission"]}, "did you mean 'readmitted'"),
         ({"y": ["1", "2"]}, {}, "no column beside the target 'y'"),
         (TABLE, {"keep": ["sise"]}, "--keep: .* did you mean 'size'"),

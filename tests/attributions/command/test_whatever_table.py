@@ -63,7 +63,8 @@ TARGETS = {
     "visits": (
         counts, ["y", "amount"], ("--task", "counts"),
         {"Poisson loss, 0 at best": poisson_loss}, poisson_loss,
-        ("regression of 'visits' by the Poisson loss, as asked for.",),
+        ("regression of 'visits' by the Poisson loss, as asked for.",
+         "in the logarithm of the count; from the start all moves add up to the prediction's log"),
     ),
 }  # fmt: skip
 

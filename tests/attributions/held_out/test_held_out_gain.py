@@ -117,9 +117,9 @@ def test_gradients_dealt_out_in_all_orders_are_worth_nothing_on_average(loss, y)
         assert_close(np.mean(gains, axis=0), [0.0, 0.0], np.abs(gains).mean(axis=0))
 
 
-def some_rows(seed, n=200, p=4):
+def some_rows(seed, n=200):
     rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, p))
+    X = rng.normal(size=(n, 4))
     return X, X[:, 0] + rng.normal(size=n)
 
 

@@ -98,7 +98,6 @@ def test_the_table():
 
 
 def test_the_picture():
-    pytest.importorskip("matplotlib").use("agg")
     from matplotlib import pyplot
 
     display = result_of().plot()

@@ -22,6 +22,7 @@ from gbt import GBTRegressor, load
 from gbt.formats import as_ensemble
 from tests.asserts import assert_close, assert_same
 from tests.greedy import GreedyClassifier, GreedyRegressor
+from tests.stump_cases import drawn_by
 
 N, P = 150, 5
 X, y = make_friedman1(N, P, noise=1.0, random_state=0)
@@ -63,9 +64,10 @@ def steps_of(model, target):
         if target is CLASSES:
             target = target[:, np.newaxis] == np.arange(3)
         of_output = np.reshape(target * 1.0, (N, -1)).T
+        drawn = drawn_by(model)
         for m, tree in enumerate(ensemble.trees):
-            drawn = np.bincount(model.estimators_samples_[m // n_outputs], minlength=N) * 1.0
-            yield m % n_outputs, tree, of_output[m % n_outputs], np.ones(N), drawn
+            k = m % n_outputs
+            yield k, tree, of_output[k], np.ones(N), drawn[m // n_outputs]
         return
     target = (target == "yes") * 1.0 if target is labels else target
     raw = np.zeros((N, n_outputs)) + ensemble.base_score
@@ -265,18 +267,16 @@ def test_rows_out_of_bag_that_do_not_exist():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"y_train": np.where(np.arange(N) == 3, np.nan, y)}, "y holds nan in row 3"),
+        ({"y_train": np.where(np.arange(N) == 3, np.nan, y)}, "y is nan in row 3"),
         ({"X_train": X[:, :-1]}, "needs a table with 5 columns"),
         ({"X": X[:, :-1]}, "needs a table with 5 columns"),
         ({"aggregate": "mean"}, "aggregate='mean'; use 'sum', 'absolute', 'rank'"),
-        ({"linear_model": "lasso"}, "linear_model='lasso'; use one of"),
         ({"linear_model": Ridge(folds=0)}, "folds=0; use from"),
         ({"linear_model": Ridge(folds=N + 1)}, "folds=151; use from"),
         ({"linear_model": Ridge(folds="all")}, "folds='all'; use a number"),
         ({"linear_model": Ridge(folds=np.zeros(N))}, "all rows in one fold"),
         ({"linear_model": Ridge(folds=np.arange(3))}, "needs one fold number for each row"),
         ({"sample_weight": -np.ones(N)}, "sample_weight must not be negative"),
-        ({"linear_model": "logistic_ridge"}, "is for labels"),
     ],
 )
 def test_arguments(change, message):

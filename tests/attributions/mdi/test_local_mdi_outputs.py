@@ -16,6 +16,7 @@ from attributions.reference import stumps as plain
 from gbt.formats import as_ensemble
 from tests.asserts import assert_close, assert_same
 from tests.greedy import GreedyClassifier, GreedyRegressor
+from tests.stump_cases import assert_subgradients, drawn_by
 
 N, P, K = 120, 4, 3
 X, y = make_friedman1(N, 6, noise=1.0, random_state=1)
@@ -27,10 +28,6 @@ targets = np.column_stack([y, y[::-1]])
 OF_CLASSES = RandomForestClassifier(3, min_samples_leaf=4, random_state=0).fit(X, classes)
 OF_TARGETS = RandomForestRegressor(3, min_samples_leaf=4, random_state=0).fit(X, targets)
 OF_LABELS = RandomForestClassifier(4, min_samples_leaf=5, random_state=0).fit(X, labels)
-
-
-def drawn_by(model):
-    return [np.bincount(rows, minlength=N) * 1.0 for rows in model.estimators_samples_]
 
 
 def test_sizes_and_ranks_are_no_parts_of_a_prediction():
@@ -80,10 +77,7 @@ def test_logistic_elastic_net_meets_its_conditions(penalty, l1_ratio):
             columns, (labels == "low") * 1.0, weight, found.value[0], c
         )
         assert abs(of_intercept) < 1e-6
-        is_used = np.abs(c) > 1e-8
-        wanted = penalty * (l1_ratio * np.sign(c) + (1 - l1_ratio) * c)
-        assert np.abs(slopes - wanted)[is_used].max(initial=0.0) < 1e-5
-        assert (np.abs(slopes[~is_used]) <= penalty * l1_ratio + 1e-5).all()
+        assert_subgradients(slopes, c, penalty, l1_ratio, 1e-5)
 
 
 def test_penalties_of_labels_are_chosen():
@@ -135,15 +129,6 @@ def test_folds_of_labels():
     forest = RandomForestClassifier(2, min_samples_leaf=5, random_state=0).fit(X, sorted_labels)
     found = attributions.local_mdi(forest, X, sorted_labels, linear_model="logistic_elastic_net")
     assert np.isfinite(found.values).all()
-
-
-@pytest.mark.parametrize("kind", [Ridge, ElasticNet, LogisticElasticNet])
-@pytest.mark.parametrize("folds", [1, np.int64(1)])
-def test_one_fold_leaves_nothing_to_choose_a_penalty_by(kind, folds):
-    with pytest.raises(ValueError, match=r"folds=1; .* at least 2"):
-        kind(folds=folds)
-    options = {} if kind is Ridge else {"l1_ratio": 0.5}
-    assert kind(2.0, folds=folds, **options).folds == 1  # a given penalty needs no folds
 
 
 def test_what_is_no_linear_model():

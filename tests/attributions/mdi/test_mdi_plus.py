@@ -14,6 +14,7 @@ from attributions.reference import stumps as plain
 from gbt.formats import as_ensemble
 from tests.asserts import assert_close, assert_same
 from tests.greedy import GreedyRegressor
+from tests.stump_cases import drawn_by
 
 N, P = 90, 4
 X, y = make_friedman1(N, 6, noise=1.0, random_state=0)
@@ -23,15 +24,12 @@ FOREST = RandomForestRegressor(4, min_samples_leaf=4, max_features=2, random_sta
 OF_LABELS = RandomForestClassifier(4, min_samples_leaf=4, random_state=0).fit(X, labels)
 
 
-def drawn(forest):
-    return [np.bincount(rows, minlength=N) * 1.0 for rows in forest.estimators_samples_]
-
-
 @pytest.mark.parametrize("raw", [False, True])
 def test_mdi_plus_of_numbers(raw):
     """Every row predicted from one block, by coefficients that were found without the row."""
     importance = np.zeros((4, P))
-    for m, (tree, grown) in enumerate(zip(as_ensemble(FOREST).trees, drawn(FOREST), strict=True)):
+    for m, grown in enumerate(drawn_by(FOREST)):
+        tree = as_ensemble(FOREST).trees[m]
         columns, blocks = plain.mdi_columns(tree, X, grown, raw)
         predictions = np.zeros((N, P))
         for i in range(N):
@@ -92,7 +90,7 @@ def test_mdi_oob_is_a_mean_over_fresh_rows():
     """Of 40 trees, which are more than are walked at once."""
     forest = RandomForestRegressor(40, min_samples_leaf=4, random_state=0).fit(X, y)
     per_row = np.zeros((N, P))
-    for tree, grown in zip(as_ensemble(forest).trees, drawn(forest), strict=True):
+    for tree, grown in zip(as_ensemble(forest).trees, drawn_by(forest), strict=True):
         fresh, value = np.flatnonzero(grown == 0), reference.mean_of_leaves(tree, tree.sum_hessian)
         for i in fresh:
             steps = reference.predecomp(tree, X[i], value)  # of the mean over trees
@@ -120,7 +118,5 @@ def test_what_is_refused():
             score(boosted, X, y)
         with pytest.raises(ValueError, match="not what the model was fitted on"):
             score(FOREST, X[::-1], y)
-    with pytest.raises(ValueError, match="bootstrap=True"):
-        mdi_oob(ExtraTreesRegressor(2).fit(X, y), X, y)
     with pytest.raises(ValueError, match="only a ridge and a logistic ridge have a formula"):
         mdi_plus(FOREST, X, y, linear_model="elastic_net")

@@ -18,10 +18,10 @@ from attributions.mdi.least_squares import (
     leave_one_out_loss,
     solve_ridge,
 )
-from attributions.mdi.logistic import LogisticRidge
+from attributions.mdi.logistic import LogisticElasticNet, LogisticRidge
 from attributions.reference import stumps as plain
 from tests.greedy import GreedyRegressor
-from tests.stump_cases import case_of, cases
+from tests.stump_cases import assert_subgradients, case_of, cases
 
 pytestmark = pytest.mark.kernels
 
@@ -52,15 +52,6 @@ def test_least_squares_leaves_residuals_that_no_column_can_lessen(case):
     assert abs(residual.sum()) <= 1e-7 * (1 + np.abs(case.y).max() * case.weight.sum())
 
 
-def assert_subgradients(slopes, coefficients, penalty, l1_ratio, slack):
-    """Slopes equal the penalty's where a coefficient is not 0, else they are at most that of l1."""
-    l1, l2 = penalty * l1_ratio, penalty * (1 - l1_ratio)
-    is_used = np.abs(coefficients) > 1e-9
-    assert (np.abs(slopes[~is_used]) <= l1 + slack).all()
-    wanted = l1 * np.sign(coefficients) + l2 * coefficients
-    assert (np.abs(slopes - wanted)[is_used] <= slack).all()
-
-
 @given(cases(), st.sampled_from([0.01, 0.2]), st.sampled_from([0.1, 0.5, 1.0]))
 def test_elastic_net_meets_its_conditions(case, penalty, l1_ratio):
     found = ElasticNet(penalty, l1_ratio=l1_ratio).fit(case.problem)
@@ -78,14 +69,14 @@ def test_elastic_net_meets_its_conditions(case, penalty, l1_ratio):
     assert_subgradients(slopes, coefficients, penalty, l1_ratio, 1e-6 * (1 + np.abs(case.y).max()))
 
 
-def fitted_case(seed, raw=True, n=240, folds=3, p=6):
+def fitted_case(seed, raw=True, n=240):
     """A tree of a fitted model, with rows out of bag."""
-    X, y = make_friedman1(n, p, noise=1.0, random_state=seed)
+    X, y = make_friedman1(n, 6, noise=1.0, random_state=seed)
     rng = np.random.default_rng(seed)
     grown = rng.poisson(1.0, n).astype(float)
     tree = GreedyRegressor(n_estimators=1, max_depth=6, reg_lambda=0.0).fit(X, y, grown)
     weight = np.where(grown == 0, 1.0, grown)
-    edges = np.cumsum([0, *[n // folds] * folds])
+    edges = np.cumsum([0, *[n // 3] * 3])
     return case_of(tree.ensemble_.trees[0], X, y, grown, weight, raw, edges)
 
 
@@ -121,6 +112,7 @@ def test_ridge_finds_the_penalty_of_least_loss(raw):
 
 
 def test_parameters_of_linear_models():
+    ratio = {"l1_ratio": 0.5}
     for wrong in (
         lambda: Ridge(-1.0), lambda: Ridge(np.nan), lambda: ElasticNet(l1_ratio=0.0),
         lambda: ElasticNet(l1_ratio=[0.5, 1.5]), lambda: ElasticNet(penalty=0.1),
@@ -128,6 +120,10 @@ def test_parameters_of_linear_models():
     ):  # fmt: skip
         with pytest.raises(ValueError, match=r"penalt|l1_ratio|folds"):
             wrong()
+    for kind, others in ((Ridge, {}), (ElasticNet, ratio), (LogisticElasticNet, ratio)):
+        with pytest.raises(ValueError, match=r"folds=1; .* at least 2"):
+            kind(folds=np.int64(1))
+        assert kind(2.0, folds=1, **others).folds == 1  # a given penalty needs no folds
 
 
 @pytest.mark.parametrize("raw", [False, True])

@@ -15,7 +15,6 @@ from sklearn.ensemble import (
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from attributions import local_mdi
-from attributions.mdi.training_trees import TrainingTrees
 from gbt.formats import as_ensemble
 from gbt.model.soundness import STATISTICS
 from tests.asserts import EPS_32, assert_close, assert_same, peer
@@ -62,50 +61,6 @@ def test_rows_of_weight_0(library):
 
 SIGNAL = X[:, 0] + 0.5 * Y
 FIVE = {"max_iter": 5, "max_leaf_nodes": 8}
-STEPS = {  # whose leaves tell G; and how many classes there are
-    "histograms": (lambda: HistGradientBoostingClassifier(**FIVE), 2),
-    "histograms, penalty": (
-        lambda: HistGradientBoostingClassifier(l2_regularization=3.0, learning_rate=0.5, **FIVE), 2,
-    ),
-    "histograms, three classes": (lambda: HistGradientBoostingClassifier(**FIVE), 3),
-    "histograms, Poisson": (lambda: HistGradientBoostingRegressor(loss="poisson", **FIVE), 0),
-    "histograms, gamma": (lambda: HistGradientBoostingRegressor(loss="gamma", **FIVE), 0),
-    "histograms, squared error": (lambda: HistGradientBoostingRegressor(**FIVE), 0),
-    "gradient boosting": (lambda: GradientBoostingClassifier(n_estimators=5), 2),
-    "gradient boosting, three classes": (lambda: GradientBoostingClassifier(n_estimators=5), 3),
-    "gradient boosting, squared error": (lambda: GradientBoostingRegressor(n_estimators=5), 0),
-}  # fmt: skip
-ALIKE, UNLIKE = None, 0.25 + RNG.gamma(1.0, size=400)
-
-
-def told():
-    message = "scikit-learn model is not what these rows make of it: at node"
-    return pytest.warns(UserWarning, match=message)
-
-
-def targets_of(case):
-    n_classes = STEPS[case][1]
-    if n_classes == 0:
-        return np.exp(SIGNAL)
-    cuts = np.quantile(SIGNAL, np.arange(1, n_classes) / n_classes)
-    return np.array(["a", "b", "c"])[np.digitize(SIGNAL, cuts)]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("weight", [ALIKE, UNLIKE], ids=["alike", "weighted"])
-@pytest.mark.parametrize("case", STEPS)
-def test_the_rows_that_a_model_was_fitted_on_and_others(case, weight):
-    """Others are those of other targets, and those whose weights are left out."""
-    y = targets_of(case)
-    model = STEPS[case][0]().fit(X, y, sample_weight=weight)
-    assert as_ensemble(model, X, y, weight).statistics == set(STATISTICS)  # without a warning
-    assert len([*TrainingTrees.of(model, X, y, weight)]) == as_ensemble(model).n_trees
-    for target, given in [(y[::-1], weight), *[(y, None)] * (weight is UNLIKE)]:
-        with told():
-            ensemble = as_ensemble(model, X, target, given)
-        assert ensemble.statistics == set(STATISTICS)
-        with pytest.raises(ValueError, match="not what the model was fitted on: "):
-            local_mdi(model, X, target, sample_weight=given)
 
 
 def test_what_a_leaf_says_by_hand():
@@ -119,6 +74,9 @@ def test_what_a_leaf_says_by_hand():
     said = r"at node 1 of tree 0 it has G \(as its value says\) = 2, they give -1\."
     with pytest.warns(UserWarning, match=said):
         as_ensemble(model, two, y[::-1])
+    local_mdi(model, two, y)
+    with pytest.raises(ValueError, match="not what the model was fitted on: at node 1 of tree 0"):
+        local_mdi(model, two, y[::-1])
 
 
 @pytest.mark.parametrize(

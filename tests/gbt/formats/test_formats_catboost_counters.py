@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from attributions import given_others, predecomp, tree_inner, tree_shap
@@ -15,15 +16,13 @@ from tests.gbt.formats import test_formats_catboost_levels as of_levels
 from tests.gbt.formats.test_formats_catboost_levels import LOSSES, POLICIES, target_of
 from tests.greedy import GreedyRegressor
 
-pandas = pytest.importorskip("pandas")
-
 SEEDS = [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 22))]
 
 
 def table(seed, n=300):
     """Return columns of eight, four and two words beside numbers, and targets of combinations."""
     rng = np.random.default_rng(seed)
-    frame = pandas.DataFrame({
+    frame = pd.DataFrame({
         "city": rng.choice([*"abcdefgh"], n),
         "x": rng.normal(size=n),
         "kind": rng.choice([*"uvwt"], n),

@@ -3,6 +3,7 @@
 from functools import cache
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
@@ -17,8 +18,6 @@ from tests.gbt.formats.read_models import size_of
 
 # Propositions 1 and 3 are about training rows, of which held-out measures warn.
 pytestmark = pytest.mark.filterwarnings("ignore::attributions.SeenRowsWarning")
-
-pandas = pytest.importorskip("pandas")
 
 WORDS = ["rome", "oslo", "lima", "bern", "kyiv é"]  # not sorted, not all ASCII
 POLICIES = ("SymmetricTree", "Depthwise", "Lossguide")
@@ -35,7 +34,7 @@ def table(seed=0, n=500):
     y = (city % 3) + x + (code == 20) * flag + 0.5 * rng.normal(size=n)
     x[::9] = np.nan
     words = np.array(WORDS)[city]
-    frame = pandas.DataFrame({"city": words, "x": x, "code": code, "flag": flag, "z": y[::-1]})
+    frame = pd.DataFrame({"city": words, "x": x, "code": code, "flag": flag, "z": y[::-1]})
     return frame, y
 
 
@@ -117,7 +116,7 @@ def test_levels_are_those_of_the_rows_whatever_type_they_have():
     model, frame, _, ensemble = fitted("RMSE", "SymmetricTree")
     assert ensemble.categories == (tuple(sorted(WORDS)), None, (10, 20, 30), (False, True), None)
     assert as_ensemble(model, frame) is ensemble
-    as_categories = frame.astype({"city": pandas.CategoricalDtype(WORDS), "code": "category"})
+    as_categories = frame.astype({"city": pd.CategoricalDtype(WORDS), "code": "category"})
     more = frame.assign(city="quito")
     more.loc[: len(frame) // 2, "city"] = frame["city"]
     for rows in (as_categories, frame.to_numpy(dtype=object), frame[::-1][:200], more):
@@ -130,7 +129,7 @@ def test_levels_are_those_of_the_rows_whatever_type_they_have():
 
 def test_two_levels_of_one_hash_are_one_to_catboost():
     rng = np.random.default_rng(0)
-    frame = pandas.DataFrame({"city": rng.choice(["w68636", "w11080", "other", "third"], 300)})
+    frame = pd.DataFrame({"city": rng.choice(["w68636", "w11080", "other", "third"], 300)})
     y = np.isin(frame["city"], ["w68636", "other"]) + rng.normal(size=300)
     model = fit(frame, y, iterations=3)
     ensemble = as_ensemble(model, frame)

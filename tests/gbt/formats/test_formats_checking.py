@@ -5,6 +5,7 @@ from dataclasses import replace
 from importlib.metadata import version
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.ensemble import HistGradientBoostingRegressor
 
@@ -14,8 +15,6 @@ from gbt.formats.imported import LibraryNodes
 from gbt.formats.listed_levels import Listed
 from tests.gbt.formats.read_models import MODELS, cat, lgb, skl, xgb
 from tests.greedy import GreedyRegressor
-
-pandas = pytest.importorskip("pandas")
 
 WORDS = ["rome", "oslo", "lima", "bern", "kyiv", "riga"]
 
@@ -133,7 +132,7 @@ OF_LEVELS = {
 @pytest.mark.parametrize("library", OF_LEVELS)
 def test_sets_of_levels_that_are_misread_are_found(monkeypatch, library):
     words = np.random.default_rng(0).choice(WORDS, 300)
-    frame = pandas.DataFrame({"w": pandas.Categorical(words), "x": X[:, 0]})
+    frame = pd.DataFrame({"w": pd.Categorical(words), "x": X[:, 0]})
     y = X[:, 0] + np.isin(words, WORDS[:2]) * 2.0
     frame = frame.astype({"w": str}) if library == "catboost" else frame
     rows = (frame,) if library == "catboost" else ()

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attributions import held_out_gain, predecomp, total_gain
+from attributions import compare, held_out_gain, partial_dependence, predecomp, total_gain
 from gbt.files.documents import InvalidModelError
 from gbt.formats import as_ensemble
 from gbt.formats.lightgbm.model import from_lightgbm
@@ -45,12 +45,16 @@ def train(parameters=(), objective="regression", weighted=True, n_rounds=6):
 
 
 def test_names_with_blanks():
-    """LightGBM writes an underscore for each; the table that it was trained on is still its own."""
+    """LightGBM writes an underscore for each; results have the names of the table."""
     lightgbm, pandas = peer("lightgbm"), pytest.importorskip("pandas")
     X, y, _ = training_data("regression")
     table = pandas.DataFrame(X, columns=["mean radius", "b", "c_d", "e"])
     model = lightgbm.LGBMRegressor(n_estimators=3, verbose=-1, n_jobs=1).fit(table, y)
-    assert predecomp(model, table).feature_names == ("mean_radius", "b", "c_d", "e")
+    assert predecomp(model, table).feature_names == ("mean radius", "b", "c_d", "e")
+    assert predecomp(model, X).feature_names == ("mean_radius", "b", "c_d", "e")
+    assert partial_dependence(model, "mean radius", table).feature_name == "mean radius"
+    other = peer("xgboost").XGBRegressor(n_estimators=3).fit(table, y)
+    assert compare(model, other, table, y).parts[3:] == ("mean radius", "b", "c_d", "e")
     with pytest.raises(ValueError, match="'mean  radius' instead of 'mean_radius'"):
         predecomp(model, table.rename(columns={"mean radius": "mean  radius"}))
     with pytest.raises(ValueError, match="'c-d' instead of 'c_d'"):
@@ -60,9 +64,9 @@ def test_names_with_blanks():
 # ------------------------------------------------------------------------- what cannot be found out
 
 
-def unknown(booster, message):
+def unknown(booster, message, known=frozenset({"hessians", "counts", "values"})):
     ensemble = as_ensemble(booster)
-    assert ensemble.statistics == {"hessians", "counts", "values"}
+    assert ensemble.statistics == known
     X = training_data("regression")[0]
     raw = booster.predict(X, raw_score=True)
     residual = predecomp(ensemble, X).residual(raw)
@@ -84,6 +88,12 @@ def test_what_hides_the_gradients(objective, training):
 
 
 @either_objective
+def test_rounded_gradients(objective):
+    booster = train({"use_quantized_grad": True}, objective)
+    unknown(booster, "use_quantized_grad=1", {"counts", "values"})
+
+
+@either_objective
 def test_training_rows_tell_the_start_of_a_sample(objective):
     booster = train(HIDING["rows sampled"][0], objective)
     X, y, weight = training_data(objective)
@@ -94,6 +104,7 @@ def test_training_rows_tell_the_start_of_a_sample(objective):
     assert_close(ensemble.base_score, start, terms=8.0)
     assert ensemble.statistics == {"gradients", "hessians", "counts", "values"}
     assert_close(ensemble.raw_predict(X), booster.predict(X, raw_score=True), np.full(300, 20.0))
+    total_gain(ensemble)  # without a warning
 
 
 @pytest.mark.parametrize("parameters", [{"scale_pos_weight": 3.0}, {"is_unbalance": True}])

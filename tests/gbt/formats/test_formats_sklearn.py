@@ -43,7 +43,7 @@ def test_what_needs_no_gradients_works_where_they_are_lost():
     for explain, by_count in ((tree_shap, {"cover": "count"}), (saabas, {"weights": "count"})):
         assert_same(explain(model, X[:5]).values, explain(model, X[:5], **by_count).values)
     permutation(model, X, y, n_repeats=1, random_state=0)
-    tree_inner(ensemble, X, y, ifa=_no_moves)
+    tree_inner(ensemble, X, y, ifa=lambda ensemble, m, X: np.zeros(X.shape))
     for explain, message in [
         (
             lambda: tree_shap(model, X[:5], cover="hessian"),
@@ -56,10 +56,6 @@ def test_what_needs_no_gradients_works_where_they_are_lost():
         reason = r"scikit-learn model is unknown: scikit-learn does not keep it under loss='log_lo"
         with pytest.raises(ValueError, match=message.format(reason)):
             explain()
-
-
-def _no_moves(ensemble, m, X):
-    return np.zeros(X.shape)
 
 
 def test_a_model_is_imported_once_while_it_stays_as_it_is():

@@ -103,6 +103,9 @@ def test_sums_are_those_of_the_training_rows(name):
 OF_EACH = (  # with losses without curvature, which XGBoost trains on h = 1 or on smoothed ones
     "xgboost numbers, defaults", "xgboost raw", "xgboost absolute", "xgboost quantile",
     "catboost numbers, defaults", "sklearn numbers, tree", "sklearn numbers, histograms",
+    "sklearn two, histograms, penalty, weighted", "sklearn histograms classes",
+    "sklearn histograms poisson", "sklearn histograms gamma", "sklearn two, boosting, weighted",
+    "sklearn boosting classes",
 )  # fmt: skip
 
 

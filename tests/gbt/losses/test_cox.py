@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from gbt.losses import Cox
 from gbt.losses.survival.times import bounds_of
 from gbt.reference import survival as page
-from tests.greedy import GreedyRegressor
 
 rows_of_ties = st.lists(
     st.tuples(st.integers(0, 5), st.booleans(), st.integers(-3, 3), st.integers(1, 3)),
@@ -25,6 +24,14 @@ def test_three_rows_by_hand():
     np.testing.assert_allclose(gradient, np.subtract(expected, [1, 1, 0]), rtol=1e-14)
     np.testing.assert_allclose(hessian, expected, rtol=1e-14)
     np.testing.assert_allclose(Cox().value(y, f), [np.log(6), np.log(5 / 2), 0], rtol=1e-14)
+
+
+def test_hazards_far_apart_by_hand():
+    """At the second event two rows are at risk, with 1/2 each; their hazards' squares underflow."""
+    y, f = np.array([[1.0, 1.0], [2.0, 1.0], [3.0, 1.0]]), np.array([0.0, -400.0, -400.0])
+    gradient, hessian = Cox(is_newton=True).gradient_hessian(y, f)
+    np.testing.assert_allclose(gradient, [0, -1 / 2, 1 / 2], rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(hessian, [0, 1 / 4, 1 / 4], rtol=1e-12, atol=1e-12)
 
 
 @given(rows_of_ties)
@@ -44,12 +51,3 @@ def test_loss_derivatives_and_concordance_are_those_of_the_page(rows):
             Cox().score(y, f, weight)
     else:
         assert Cox().score(y, f, weight) == pytest.approx(expected, abs=1e-12)
-
-
-def test_rows_in_chunks_are_refused():
-    pytest.importorskip("dask")
-    import dask.array as da
-
-    X, y = np.ones((60, 4)), np.column_stack([np.arange(1.0, 61.0), np.ones(60)])
-    with pytest.raises(ValueError, match=r"loss='cox' is not .* all rows at risk"):
-        GreedyRegressor(loss="cox").fit(da.from_array(X, chunks=(30, 4)), y)

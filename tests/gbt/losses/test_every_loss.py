@@ -316,7 +316,7 @@ BAD = [  # a loss, what is wrong with its targets, and what is said of them wher
     ("cox", in_row_7(-1.0, 1), "in row 7 the time -1; .*negat"),
     ("cox", in_row_7(np.nan, 1), "row 7 the time nan"),
     ("cox", lambda y: y * np.array([1, 0]), "no event: all 60 rows are censored"),
-    ("cox", lambda y: y + np.array([0, 1]), r"in row \d+ 2 for whether the event came"),
+    ("cox", lambda y: y + np.array([0, 1]), r"in row \d+ 2 for whether.*and 1 is none, subtract 1"),
     ("cox", lambda y: np.column_stack([y[:, 1], 2 + y[:, 0]]), r"event\. .* swapped\.$"),
     ("cox", lambda y: np.append(0.0, signed(y)[1:]), "is 0 in row 0: a time of 0 has no sign"),
     ("cox", lambda y: np.column_stack([y, y]), "shape .60, 4.*structured array"),

@@ -226,6 +226,13 @@ def test_best_constants_have_the_unit_of_the_target(unit):
         assert_close(in_unit / unit, loss(delta=1.0).best_constant(y, weight), 10.0)
 
 
+@pytest.mark.parametrize("far", [9.0, 1e13, 1e16, 1e18, 1e300])
+def test_best_constant_beside_a_target_far_away(far):
+    """Where 1 + (f - 1) + (f - 2) = 1, the gradient of the target that is far away."""
+    y = np.array([0.0, 1.0, 2.0, far])
+    assert_close(Huber(delta=1.0).best_constant(y, np.ones(1)), 1.5, 3.0)
+
+
 @pytest.mark.parametrize(
     ("alpha", "y", "weight", "expected"),
     [

@@ -105,6 +105,7 @@ def test_all_forms_of_queries_are_one():
         (lambda y, q: (y, np.where(np.arange(len(y)) == 7, 99, q)), "Row 7 .* is alone, 1 row of"),
         (lambda y, q: (y, [None if i == 7 else w for i, w in enumerate(q)]), "missing in row 7"),
         (lambda y, q: (y, [pd.NA if i == 7 else w for i, w in enumerate(q)]), "missing in row 7"),
+        (lambda y, q: (y, pd.Series([str(w) if w else w for w in q])), "of one type"),
         (lambda y, q: (y, np.bincount(q)), r"groups.* has shape \(60,\).*np.repeat"),
         (lambda y, q: (y.astype(str).astype(object) + "x", q), "grades, which are numbers"),
         (lambda y, q: (pairs_of(y, y), q), r"y has shape .* one grade for each row"),
@@ -117,16 +118,6 @@ def test_bad_grades_and_queries_are_named(change, message):
     bad, groups = change(grade, query)
     with pytest.raises(ValueError, match=message):
         ranker().fit(X, grade, groups=query, eval_set=[(X, bad)], eval_groups=[groups])
-
-
-@pytest.mark.parametrize("name", ["y", "groups"])
-def test_labels_in_another_order_are_told(name):
-    X, grade, query = table(20)
-    given = {"y": pd.Series(grade), "groups": pd.Series(query)}
-    given[name] = given[name][::-1]
-    with pytest.warns(UserWarning, match=f"^{name} has the labels of X's .* order") as caught:
-        ranker(n_estimators=1).fit(pd.DataFrame(X), **given)
-    assert [told.filename for told in caught] == [__file__]
 
 
 def test_what_goes_with_what():

@@ -75,17 +75,3 @@ def test_doubtful_gradients_are_used_with_a_warning(tmp_path):
             use(ensemble)
         assert [warning.filename for warning in caught] == [__file__]
     assert load(tmp_path / "model.json").about_gradients is None  # a file does not tell
-
-
-@pytest.mark.slow
-def test_training_rows_settle_it():
-    for model in (unknown(), doubtful()):
-        with pytest.warns(UserWarning, match="not what these rows make of it"):  # all, not a sample
-            ensemble = as_ensemble(model, X, Y)
-        total_gain(ensemble)  # without a warning
-        total_gain(as_ensemble(model).refit_statistics(X, Y))
-    weight = np.random.default_rng(1).gamma(1.0, size=200) + 0.1
-    asked = {"n_estimators": 4, "max_depth": 3, "base_score": 0.25}
-    model = peer("xgboost").XGBClassifier(**asked).fit(X, Y > 0, sample_weight=weight)
-    assert "the rows were weighted, or" in as_ensemble(model).about_gradients
-    assert as_ensemble(model, X, Y > 0, weight).about_gradients is None

@@ -98,10 +98,10 @@ def test_rows_of_training_and_as_many_others(library, task):
     assert not is_told(model, X[N:], y[N:], permutation, n_repeats=1)
 
 
-def separable(seed=0, n_each=N // 2):
+def separable():
     """Return rows of two classes that one split tells apart; either half has as many of each."""
-    rng = np.random.default_rng(seed)
-    y = np.tile([0, 1], 2 * n_each)
+    rng = np.random.default_rng(0)
+    y = np.tile([0, 1], N // 2 * 2)
     X = rng.normal(size=(len(y), 3))
     X[:, 0] = np.abs(X[:, 0]) * (2 * y - 1)
     return X, y

@@ -19,8 +19,8 @@ COLORS = ["red", "blue", "green", "white", None]
 POLICIES = ("greedy", "cross_validated", "unbiased")
 
 
-def frame_and_target(n=300, seed=0):
-    rng = np.random.default_rng(seed)
+def frame_and_target(n=300):
+    rng = np.random.default_rng(0)
     color = rng.integers(len(COLORS), size=n)
     frame = pd.DataFrame(
         {
@@ -157,6 +157,9 @@ def test_rows_that_another_model_looked_up_are_refused():
         for asked in (other.predict, other.ensemble_.raw_predict):
             with pytest.raises(ValueError, match=r"numbers of another model.*np.asarray\(X\)"):
                 asked(rows)
+    for which in ("from_dtype", [1]):
+        with pytest.raises(ValueError, match="became the numbers of another model"):
+            GreedyRegressor(n_estimators=2, categorical_features=which).fit(rows, y)
     assert others[1].predict(np.asarray(rows)).shape == (300,)
     again = pickle.loads(pickle.dumps(model))
     assert_same(again.predict(rows), model.predict(rows))

@@ -164,15 +164,6 @@ def test_values_under_a_mask_are_no_levels(dtype):
     assert_same(models[0].predict(masked), models[1].predict(missing))
 
 
-def test_rows_that_a_model_looked_up_train_no_other():
-    X, y = pd.DataFrame({"c": ["a", "b"] * 10, "x": np.arange(20.0)}), np.arange(20.0)
-    model = GreedyRegressor(n_estimators=2).fit(X, y)
-    rows = model.ensemble_.as_input(X)
-    for which in ("from_dtype", [0]):
-        with pytest.raises(ValueError, match="became the numbers of another model"):
-            GreedyRegressor(n_estimators=2, categorical_features=which).fit(rows, y)
-
-
 @pytest.mark.parametrize(
     "spelled",
     [

@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
+from gbt.reference.splits import threshold_between
 from gbt.tables.bins import MAX_BINS, MAX_BINS_BESIDE_MISSING, first_codes
-from gbt.tables.columns import Columns
+from gbt.tables.columns import Columns, thresholds_between
 from tests.asserts import assert_same
 from tests.trainer import coarsen
 
@@ -94,3 +95,35 @@ def test_codes_order_and_bins_are_those_of_the_definition(X, seed):
 def test_few_values_have_a_bin_each(n_rows, most, expected):
     """Of many ``test_judged_growth`` asks the page where their bins begin."""
     assert first_codes(np.cumsum(n_rows), most).tolist() == expected
+
+
+# Thresholds between any two floats: what a split is written down with.
+
+LARGEST = np.finfo(np.float64).max
+EPS = 2.0**-52
+floats = st.floats(allow_nan=False, allow_infinity=False)
+
+
+@given(floats, floats)
+def test_a_threshold_separates_two_values(one, other):
+    low, high = min(one, other), max(one, other)
+    assume(low < high)
+    threshold = thresholds_between(low, high)
+    assert low <= threshold < high
+    assert threshold == threshold_between(low, high)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [
+        (1.0, 2.0, 1.5),
+        (1.0, 1.0 + EPS, 1.0),  # no float lies between, and the midpoint rounds to the even one,
+        (1.0 + EPS, 1.0 + 2 * EPS, 1.0 + EPS),  # here the higher
+        (0.75 * LARGEST, LARGEST, 0.875 * LARGEST),  # their sum overflows
+        (-LARGEST, LARGEST, 0.0),
+        (-5e-324, 0.0, -5e-324),
+        (1.0, 1.0 + 2.0**-23, 1.0 + 2.0**-24),  # neighbours in float32
+    ],
+)
+def test_thresholds_by_hand(low, high, expected):
+    assert thresholds_between(low, high) == expected == threshold_between(low, high)

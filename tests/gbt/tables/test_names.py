@@ -128,7 +128,7 @@ def test_a_target_of_one_column_is_a_target():
 
 def test_targets_whose_labels_are_those_of_the_rows_in_another_order_are_told():
     swapped = Y[NEW].abs().iloc[[0, 2, 1, *range(3, 60)]]
-    of_one_tree = GreedyRegressor(n_estimators=1)
+    of_one_tree, ranker = (GreedyRegressor(1, loss=name) for name in (None, "ndcg"))
     for name, use in (
         ("y", lambda: held_out_gain(fitted(), FRAME[NEW], swapped)),
         ("y", lambda: of_one_tree.fit(FRAME[NEW], swapped)),
@@ -137,6 +137,8 @@ def test_targets_whose_labels_are_those_of_the_rows_in_another_order_are_told():
         ("by", lambda: held_out_gain(fitted(), *ROWS, by=swapped > 0.5)),
         ("sample_weight", lambda: of_one_tree.fit(*ROWS, sample_weight=swapped)),
         ("init_score", lambda: of_one_tree.fit(*ROWS, init_score=swapped)),
+        ("y", lambda: ranker.fit(FRAME[NEW], swapped.round(), groups=np.arange(60) // 10)),
+        ("groups", lambda: ranker.fit(FRAME[NEW], Y[NEW].abs().round(), groups=swapped > 0.5)),
     ):
         with pytest.warns(UserWarning, match="another order: row 1 of X is 61, of") as caught:
             use()

@@ -6,6 +6,7 @@ That it is for any table, cut anywhere, is tested in ``tests.gbt.training.test_s
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -29,8 +30,8 @@ RNG = np.random.default_rng(0)
 
 
 def test_a_query_in_several_chunks_is_refused_and_shuffled_into_one():
-    pandas, dd = peer("pandas"), peer("dask.dataframe")
-    table = pandas.DataFrame(RNG.normal(size=(200, 2)), columns=["a", "b"])
+    dd = peer("dask.dataframe")
+    table = pd.DataFrame(RNG.normal(size=(200, 2)), columns=["a", "b"])
     table["query"] = [f"shoes {q}" for q in RNG.integers(0, 20, 200)]
     table["grade"] = RNG.integers(0, 3, 200)
     asked = {"loss": "ndcg", "n_estimators": 5, "splitter": "greedy", "random_state": 0}
@@ -156,6 +157,7 @@ REFUSED = [  # parameters, rows, other arguments of fit, what is said
     ({"max_leaves": 4}, np.eye(20), {}, "max_leaves=" + IN_MEMORY),
     ({"warm_start": True}, np.eye(20), {}, "warm_start=" + IN_MEMORY),
     ({"train_score": True}, np.eye(20), {}, "train_score=" + IN_MEMORY),
+    ({"loss": "cox"}, np.eye(20), {"y": np.ones((20, 2))}, "loss='cox' is not .* all rows at risk"),
     ({}, np.eye(20), {"init_score": Y}, r"init_score needs rows in memory: X\.compute\(\)"),
     ({}, np.ones((20, 2)), {"y": Y[1:]}, "y has 19 rows and X has 20"),
     ({}, np.ones((20, 2)), {"y": np.full(20, np.nan)}, "y is nan in row 0"),
@@ -180,10 +182,10 @@ def test_sparse_chunks_are_refused_by_name():
 
 def words(n=600):
     """Return a frame of words, categories, numbers with few values and others, and targets."""
-    rng, pandas = np.random.default_rng(3), peer("pandas")
-    towns = pandas.Categorical.from_codes(rng.integers(-1, 5, n), list("zyxwv"))
+    rng = np.random.default_rng(3)
+    towns = pd.Categorical.from_codes(rng.integers(-1, 5, n), list("zyxwv"))
     word = rng.choice([f"w{i}" for i in range(60)], n)
-    frame = pandas.DataFrame({"a": rng.normal(size=n), "town": towns, "word": word})
+    frame = pd.DataFrame({"a": rng.normal(size=n), "town": towns, "word": word})
     frame["b"] = np.round(rng.normal(size=n), 1)
     is_high = frame["word"].isin([f"w{i}" for i in range(0, 60, 3)]).to_numpy()
     y = frame["a"] + 2.0 * frame["town"].isin(["z", "v"]) + is_high + rng.normal(size=n)
@@ -215,11 +217,11 @@ def test_categories_have_one_dictionary_for_all_partitions(n_partitions, splitte
 
 
 def test_partitions_may_number_their_categories_each_in_its_own_way():
-    pandas, dd = peer("pandas"), peer("dask.dataframe")
+    dd = peer("dask.dataframe")
     frame, y, _ = words()
     parts = [frame[:200], frame[200:250], frame[250:]]
     for part in parts:
-        part["town"] = pandas.Categorical(part["town"], part["town"].dropna().unique()[::-1])
+        part["town"] = pd.Categorical(part["town"], part["town"].dropna().unique()[::-1])
     table = dd.concat([dd.from_pandas(part, npartitions=1) for part in parts])
     asked = {"n_estimators": 5, "splitter": "greedy"}
     in_memory = GBTRegressor(**asked).fit(frame, y)
@@ -227,9 +229,9 @@ def test_partitions_may_number_their_categories_each_in_its_own_way():
 
 
 def test_what_levels_may_not_be_is_refused_by_name():
-    pandas, dd = peer("pandas"), peer("dask.dataframe")
+    dd = peer("dask.dataframe")
     model = GreedyRegressor()
-    many = pandas.DataFrame({"a": np.arange(256.0), "town": [f"t{i}" for i in range(256)]})
+    many = pd.DataFrame({"a": np.arange(256.0), "town": [f"t{i}" for i in range(256)]})
     with pytest.raises(ValueError, match=r"'town' has 256 levels.*255.*X\.compute\(\)"):
         model.fit(dd.from_pandas(many, npartitions=2), np.arange(256.0))
     mixed = cut(np.array([[1, 2], ["a", 3]], dtype=object), [1])

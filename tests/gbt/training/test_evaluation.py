@@ -2,6 +2,7 @@
 
 import io
 import pickle
+import re
 import sys
 
 import numpy as np
@@ -219,23 +220,14 @@ def test_overflows_in_code_of_the_users_are_theirs(name, base_score):
 # More trees -----------------------------------------------------------------------------------
 
 
-@BOTH
-def test_more_trees_are_those_of_one_fit(estimator):
-    """From a seed that nobody gave, and a base score that somebody did."""
-    weight = np.where(np.arange(200) % 9 == 0, 0.0, np.linspace(1, 2, 200))
-    asked = {"subsample": 0.5, "base_score": 0.3, "splitter": "greedy"}
-    model = estimator(n_estimators=3, warm_start=True, **asked)
-    model.fit(X, Y, weight, eval_set=[(X_NEW, Y_NEW)])
-    losses = model.evals_result_["eval_0"]
-    model.set_params(n_estimators=8).fit(X, Y, weight, eval_set=[(X_NEW, Y_NEW)])
-    at_once = clone(model)
+def test_more_trees_are_drawn_from_the_seed_that_nobody_gave():
+    model = GreedyRegressor(n_estimators=3, warm_start=True, subsample=0.5, base_score=0.3)
+    at_once = clone(model.fit(X, Y).set_params(n_estimators=8).fit(X, Y))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("gbt.estimators.base.seed_of", lambda random_state: model._sampling.seed)
-        at_once.fit(X, Y, weight, eval_set=[(X_NEW, Y_NEW)])
+        at_once.fit(X, Y)
     assert_same_model(model, at_once)
-    assert model.evals_result_["eval_0"][:3] == losses
     assert_same(model.sampled_rows(7), at_once.sampled_rows(7))
-    assert model.ensemble_.seen_rows.count(X, Y * 1.0) == 177
 
 
 FIRST = GreedyRegressor(n_estimators=3, warm_start=True, subsample=0.5, base_score=0.5).fit(X, Y)
@@ -290,21 +282,32 @@ def test_another_loss_is_refused_and_the_same_one_as_another_object_is_not():
     assert model.set_params(loss=Huber(delta=0.5)).fit(X, Y).ensemble_.n_trees == 4
 
 
-def test_constraints_may_be_lifted_but_not_added(tmp_path):
-    asked = {"warm_start": True, "monotone_constraints": [1, 0, 0], "splitter": "greedy"}
-    model = GBTRegressor(n_estimators=2, **asked).fit(X, Y)
+CONSTRAINED = {  # what is asked, the same in other words, and something else
+    "monotone_constraints": ([1, 0, 0], {"x0": 1}, [-1, 0, 0]),
+    "interaction_constraints": ([[0, 1], [2]], [("x2",), {1, 0}], "no_interactions"),
+}
+
+
+@pytest.mark.parametrize("name", CONSTRAINED)
+def test_constraints_may_be_lifted_but_not_added(name, tmp_path):
+    asked, again, others = CONSTRAINED[name]
+    first = {"warm_start": True, name: asked, "splitter": "greedy"}
+    model = GBTRegressor(n_estimators=2, **first).fit(X, Y)
     model.save(tmp_path / "model.json")
+    at_once = GBTRegressor(n_estimators=4, **first).fit(X, Y)
     for kept in (model, gbt.load(tmp_path / "model.json")):
-        kept.set_params(n_estimators=4).fit(X, Y)
-        assert_same_trees(kept, GBTRegressor(n_estimators=4, **asked).fit(X, Y))
-        kept.set_params(n_estimators=5, monotone_constraints=[-1, 0, 0])
-        with pytest.raises(ValueError, match=r"do not keep monotone_constraints=\[-1, 0, 0\]"):
+        kept.set_params(n_estimators=4, **{name: again}).fit(X, Y)
+        assert_same_trees(kept, at_once)
+        kept.set_params(n_estimators=5, **{name: others})
+        with pytest.raises(ValueError, match=re.escape(f"do not keep {name}={others!r}")):
             kept.fit(X, Y)
-        kept.set_params(n_estimators=5, monotone_constraints=None).fit(X, Y)
+        with pytest.raises(ValueError, match=re.escape(f"{name}={others!r} was set after")):
+            kept.save(tmp_path / "others.json")
+        kept.set_params(**{name: None}).fit(X, Y)
         kept.save(tmp_path / "lifted.json")
-        assert gbt.load(tmp_path / "lifted.json").monotone_constraints is None
-        with pytest.raises(ValueError, match=r"do not keep monotone_constraints=\[1, 0, 0\]"):
-            kept.set_params(n_estimators=6, monotone_constraints=[1, 0, 0]).fit(X, Y)
+        assert gbt.load(tmp_path / "lifted.json").get_params()[name] is None
+        with pytest.raises(ValueError, match=re.escape(f"do not keep {name}={asked!r}")):
+            kept.set_params(n_estimators=6, **{name: asked}).fit(X, Y)
 
 
 def test_a_fit_that_ended_with_a_stub_has_ended():
@@ -331,21 +334,23 @@ def test_scores_of_trees_that_early_stopping_dropped_are_not_told():
 # Weights of classes ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("labels", [(0, 1), ("no", "yes"), (False, True), (-3.0, 2.0)])
+ALL_LABELS = [(0, 1), ("no", "yes"), (False, True), (-3.0, 2.0), ("a", "b", "c")]
+
+
+@pytest.mark.parametrize("labels", ALL_LABELS)
 def test_weights_of_classes_multiply_those_of_rows(labels):
-    target = np.array(labels)[(X_NEW[:, 1] > 0.7).astype(int)]
-    n_second = int(np.sum(target == labels[1]))
-    weight = np.linspace(0, 2, 200)  # the first row does not exist
-    is_first_row = int(target[0] == labels[1])
-    counts = np.array([200 - n_second, n_second]) - np.eye(2, dtype=int)[is_first_row]
+    n_classes = len(labels)
+    place = np.minimum((X_NEW[:, 1] > 0.7) * 1 + (X_NEW[:, 1] > 1.2), n_classes - 1)
+    target, weight = np.array(labels)[place], np.linspace(0, 2, 200)
+    counts = np.bincount(place[1:])  # the first row does not exist
     for class_weight, of_class in (
-        ("balanced", 199 / (2 * counts)),
-        ({labels[0]: 3.0}, [3.0, 1.0]),
-        ({labels[0]: 3, labels[1]: 0.5}, [3.0, 0.5]),
-        ({}, [1.0, 1.0]),
+        ("balanced", 199 / (n_classes * counts)),
+        ({labels[0]: 3.0}, [3.0, 1.0, 1.0]),
+        ({labels[0]: 3, labels[1]: 0.5}, [3.0, 0.5, 1.0]),
+        ({}, [1.0, 1.0, 1.0]),
     ):
         model = GreedyClassifier(n_estimators=3, class_weight=class_weight).fit(X, target, weight)
-        by_row = np.where(target == labels[1], of_class[1], of_class[0])
+        by_row = np.array(of_class)[place]
         assert_same_trees(model, GreedyClassifier(n_estimators=3).fit(X, target, weight * by_row))
 
 

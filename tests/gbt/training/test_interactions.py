@@ -16,7 +16,6 @@ from gbt.reference.sets import drawn_columns
 from gbt.splitting import Greedy, interactions
 from gbt.splitting.interactions import following_of, groups_of
 from gbt.splitting.policy import Limits
-from tests.asserts import assert_same_ensemble
 
 SPLITTERS = ["greedy", "unbiased", "cross_validated"]
 
@@ -107,24 +106,6 @@ def test_a_policy_of_ones_own_is_told_what_is_open():
             colsample_bynode=0.5, random_state=1,
         ).fit(X, X[:, 1])  # fmt: skip
     assert policy.is_open.sum(axis=1).max() == 1
-
-
-def test_a_warm_start_keeps_constraints_and_adds_none(tmp_path):
-    X = np.random.default_rng(0).normal(size=(60, 3))
-    y = X[:, 0] * X[:, 1]
-    asked = {"interaction_constraints": [[0, 1], [2]], "splitter": "greedy"}
-    model = GBTRegressor(n_estimators=2, warm_start=True, **asked).fit(X, y)
-    model.set_params(n_estimators=4, interaction_constraints=[("x2",), {1, 0}]).fit(X, y)
-    at_once = GBTRegressor(n_estimators=4, **asked).fit(X, y)
-    assert_same_ensemble(model.ensemble_, at_once.ensemble_)
-    model.set_params(n_estimators=5, interaction_constraints="no_interactions")
-    with pytest.raises(ValueError, match="do not keep interaction_constraints='no_interactions'"):
-        model.fit(X, y)
-    with pytest.raises(ValueError, match="interaction_constraints='no_interactions' was set after"):
-        model.save(tmp_path / "model.json")
-    model.set_params(interaction_constraints=None).fit(X, y)
-    with pytest.raises(ValueError, match=r"not keep interaction_constraints=\[\[0, 1\], \[2\]\]"):
-        model.set_params(n_estimators=6, **asked).fit(X, y)
 
 
 def test_without_a_column_groups_are_moved():

@@ -5,6 +5,7 @@ in ``tests.gbt.training.test_parity_xgboost``.
 """
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,7 +13,6 @@ from hypothesis import strategies as st
 from gbt import GBTRegressor
 from gbt.splitting.greedy import Greedy
 from gbt.splitting.monotone import directions
-from tests.asserts import assert_same, peer
 from tests.drawn_fits import fits
 from tests.greedy import GreedyClassifier, GreedyRegressor
 
@@ -62,7 +62,7 @@ def test_a_bound_by_hand():
 
 
 def test_words_have_no_order():
-    frame = peer("pandas").DataFrame({"word": [*"abcdef"] * 9, "x": np.arange(54.0)})
+    frame = pd.DataFrame({"word": [*"abcdef"] * 9, "x": np.arange(54.0)})
     with pytest.raises(ValueError, match="'word' is categorical, so its values have no order"):
         GreedyRegressor(monotone_constraints={"word": 1}).fit(frame, frame.x)
     GreedyRegressor(n_estimators=1, monotone_constraints={"word": 0, "x": -1}).fit(frame, frame.x)
@@ -95,22 +95,3 @@ def test_names_and_indices_mean_the_same():
     for asked in ({"b": -1, "c": 1}, {1: -1, 2: 1}, {"b": -1, -1: 1}, (0, -1, 1), expected):
         np.testing.assert_array_equal(directions(asked, ("a", "b", "c")), expected)
     assert directions({}, ("a",)) is None
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_no_cut_inside_a_bin_is_passed_over(seed):
-    """Of 3,000 values a column bins hold a dozen; a policy in Python looks at every cut."""
-
-    class InPython(Greedy):
-        pass
-
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(3000, 3))
-    y = X[:, 0] + np.sin(2 * X[:, 1]) + rng.normal(size=3000)
-    asked = {"n_estimators": 5, "max_depth": 5, "monotone_constraints": [1, -1, 0]}
-    fast, plain = (
-        GBTRegressor(**asked, splitter=policy).fit(X, y).ensemble_
-        for policy in ("greedy", InPython())
-    )
-    for name in ("feature", "threshold", "left", "value"):
-        assert_same(getattr(fast, name), getattr(plain, name))

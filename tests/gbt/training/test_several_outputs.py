@@ -9,7 +9,7 @@ import pytest
 import gbt
 import gbt.training.histogram_growth
 import gbt.training.outputs
-from attributions import GlobalAttribution, permutation, predecomp, tree_inner
+from attributions import GlobalAttribution, predecomp, tree_inner
 from gbt import Ensemble, GBTClassifier
 from gbt.losses.several_outputs import OneOutput, SeveralTargets, Softmax
 from gbt.splitting.greedy import Greedy
@@ -118,18 +118,6 @@ def test_an_error_in_one_tree_of_a_round_ends_the_fit():
     assert 1 <= FailsOnce.n_begun <= 2  # one a thread, and none of the 38 others
 
 
-def test_classes_can_be_weighed():
-    X, y = table(120)
-    y = np.minimum(np.where(y == 2, 0, y) + (X[:, 2] > 1.5) * 2, 2)
-    counts = np.bincount(y)
-    balanced, by_name = (
-        GreedyClassifier(n_estimators=2, max_depth=2, class_weight=weights).fit(X, y)
-        for weights in ("balanced", {k: len(y) / (3 * counts[k]) for k in range(3)})
-    )
-    assert_same(balanced.ensemble_.value, by_name.ensemble_.value)
-    assert_close(balanced.ensemble_.base_score, np.full(3, np.log(1 / 3)), 2.0)
-
-
 def test_what_is_refused():
     X, y = table(60)
     with pytest.raises(ValueError, match="with 3 classes it must be None"):
@@ -147,20 +135,6 @@ def test_what_is_refused():
     )  # fmt: skip
     with pytest.raises(ValueError, match="every output has a tree in a round"):
         broken.validate()
-
-
-# Attributions
-
-
-def test_permutation_is_the_drop_of_the_log_likelihood():
-    model, X, y = fitted(labels=["c", "a", "b"])
-    X, y = table(200, seed=4)
-    labels = np.array(["c", "a", "b"])[y]
-    result = permutation(model, X, labels, n_repeats=3, random_state=0)
-    assert result.method == "permutation(neg_log_loss)"
-    by_name = permutation(model, X, labels, metric="neg_log_loss", n_repeats=3, random_state=0)
-    assert_close(result.repeats, by_name.repeats, 10.0)
-    assert (result.p_values()[:2] < 0.01).all()
 
 
 # Results
@@ -191,7 +165,6 @@ def test_results_of_several_outputs():
 
 def test_shaps_own_plots_draw_one_class():
     """The axis of outputs is the last: of class k they draw explanation[..., k]."""
-    pytest.importorskip("matplotlib").use("agg")
     from matplotlib import pyplot
 
     model, X, _ = fitted(labels=["c", "a", "b"])
