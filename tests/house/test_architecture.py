@@ -251,8 +251,8 @@ def test_a_module_or_function_that_is_too_long_is_found():
 
 # Of all Python files below a folder; what removals lower is lowered here, too.
 MOST_LINES_OF_FOLDERS = {
-    "gbt": 27_309,
-    "attributions": 23_838,
+    "gbt": 27_367,
+    "attributions": 24_044,
     "benchmarks": 14_268,
     "tests": 33_261,
 }
