@@ -253,8 +253,8 @@ def test_a_module_or_function_that_is_too_long_is_found():
 MOST_LINES_OF_FOLDERS = {
     "gbt": 27_367,
     "attributions": 24_044,
-    "benchmarks": 14_268,
-    "tests": 33_261,
+    "benchmarks": 14_240,
+    "tests": 33_141,
 }
 
 
