@@ -7,8 +7,8 @@ counted as deselected, and the last lines say how to run it.
 
 ``.ci/run`` runs tests in several environments. ``--note-passed FILE`` notes which tests passed, and
 with which versions of other packages. ``--passed FILE`` leaves these out where the versions are the
-same, but for tests that draw examples, as another profile draws others. ``-m peers`` runs the
-modules that name another library or scikit-learn's models, or helpers that do.
+same, but for tests that draw examples, as another profile draws others. ``--with-peers`` leaves out
+what does not reach another library (``tests.with_peers``).
 
 Where no files are named, the tests run in two processes (pytest-xdist; ``-n 0`` keeps them in one).
 What both need compiled is compiled before they start, see ``tests.first_calls``.
@@ -20,9 +20,7 @@ no deadline anywhere: the first example compiles kernels and takes seconds.
 
 import json
 import os
-import re
 import warnings
-from functools import cache
 from importlib.metadata import distributions
 from pathlib import Path
 from types import SimpleNamespace
@@ -34,6 +32,7 @@ from hypothesis import settings
 from gbt.kernels.platform.compiling import IS_COMPILING
 from tests.asserts import peer
 from tests.first_calls import compile_in_two_processes
+from tests.with_peers import compares_with_peers
 
 settings.register_profile("dev", max_examples=25, deadline=None)
 settings.register_profile("ci", max_examples=100, deadline=None, derandomize=True)
@@ -42,7 +41,6 @@ settings.register_profile("plain", max_examples=5, deadline=None, derandomize=Tr
 PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "plain")
 settings.load_profile(PROFILE)
 
-PEERS = r"\bpeer\b|importorskip|sklearn\.(ensemble|tree)|(read|drawn)_models|worker_proc|same_model"
 LEFT_OUT = pytest.StashKey[int]()
 DESELECTED = pytest.StashKey[int]()
 
@@ -50,6 +48,7 @@ DESELECTED = pytest.StashKey[int]()
 def pytest_addoption(parser):
     """Add the option by which slow tests run, and those by which a run carries on from another."""
     parser.addoption("--runslow", action="store_true", help="run the tests marked slow, too")
+    parser.addoption("--with-peers", action="store_true", help="run those that need peers alone")
     parser.addoption("--note-passed", metavar="FILE", help="write down the tests that passed")
     parser.addoption("--passed", metavar="FILE", help="leave out tests that passed before")
 
@@ -84,12 +83,6 @@ def passed_before(path):
 def draws_examples(item):
     """Say whether what a test looks at depends on the profile of Hypothesis."""
     return getattr(item.obj, "is_hypothesis_test", False) or hasattr(item.module, "PROFILE")
-
-
-@cache
-def names_peers(path):
-    """Say whether a module of tests names a peer, or a helper that reaches one."""
-    return bool(re.search(PEERS, path.read_text()))
 
 
 def pytest_configure(config):
@@ -127,10 +120,12 @@ def pytest_collection_modifyitems(config, items):
     passed = passed_before(path) if (path := config.getoption("--passed")) else set()
     kept, deselected = [], []
     for item in items:
-        if names_peers(item.path):
-            item.add_marker("peers")
         marks = {mark.name for mark in item.iter_markers()}
-        is_left_out = bool(marks & left_out) or (item.nodeid in passed and not draws_examples(item))
+        is_left_out = (
+            bool(marks & left_out)
+            or (item.nodeid in passed and not draws_examples(item))
+            or (config.getoption("--with-peers") and not compares_with_peers(item))
+        )
         (deselected if is_left_out else kept).append(item)
     # The house first: at the end, its longest test would keep one process busy and the other idle.
     items[:] = sorted(kept, key=lambda item: "house" not in item.path.parts)

@@ -31,6 +31,7 @@ from tests.asserts import (
 from tests.conftest import NotePassed, passed_before, versions
 from tests.house import mutants
 from tests.tree_cases import ensemble_of, tree_of
+from tests.with_peers import names_that_reach_peers
 
 # A tree to check by hand, lambda 1 and learning rate 1/2: five rows with h = 1 and the gradients
 # 3 in b, -1 and -1 in d, 1 and 1 in e. With step G/(H + 1) and score G step:
@@ -275,6 +276,16 @@ def test_a_version_is_that_of_the_module_whatever_its_distribution_is_called(mon
 
 
 # ------------------------------------------------------------------------ what is run a second time
+
+
+def test_tests_that_reach_peers_are_found_through_helpers_tables_and_fixtures():
+    through_a_table = names_that_reach_peers("tests.gbt.training.test_same_model")
+    assert {"WAYS", "in_shares", "test_one_model"} <= through_a_table
+    through_another_module = names_that_reach_peers("tests.gbt.formats.test_formats_dart")
+    assert "test_where_nothing_was_dropped_gradients_are_known" in through_another_module
+    through_a_fixture = names_that_reach_peers("tests.attributions.per_row.test_tree_shap")
+    assert "test_xgboost_of_its_own_trees" in through_a_fixture
+    assert not any("additive" in name for name in through_a_fixture)
 
 
 def test_what_passed_with_other_versions_is_run_again(tmp_path, monkeypatch):
