@@ -194,9 +194,9 @@ def has_lost_sums(model: Any, X: Any = None) -> bool:
 def trees_of(model: Any, X: Any = None, training: Any = None, columns: str = "given") -> Ensemble:
     """Return the trees of a model; sums that it lacks come from its ``training`` rows, if given.
 
-    A model that lacks nothing is not compared with these. The names of X, rows to explain, are
-    those of the features if the model was fitted to an array. ``columns`` says whether splits are
-    credited to the columns that a pipeline is given, or to those that its steps hand over.
+    A model that lacks nothing is not compared with these. Features have the
+    names of X, rows to explain, as `names_for` says. ``columns`` says whether splits are credited
+    to the columns that a pipeline is given, or to those that its steps hand over.
     """
     check_one_of(("given", "transformed"), columns=columns)
     rows = None if training is None else as_training(training)
@@ -211,7 +211,7 @@ def trees_of(model: Any, X: Any = None, training: Any = None, columns: str = "gi
 
 
 def named_as(ensemble: Ensemble, X: Any) -> Ensemble:
-    """Return trees whose features have the names of a frame's columns, if they had numbers only."""
+    """Return trees whose features have the names of a frame's columns: `names_for`."""
     if ensemble.preparation is not None:
         preparation = ensemble.preparation.named_as(X)
         if preparation is ensemble.preparation:

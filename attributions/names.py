@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from attributions.options import whole_number
-from gbt.tables.names import counted, shown
+from gbt.tables.names import counted, shown, without_blanks
 
 ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
 N_NAMED = 5  # names that an error lists
@@ -39,6 +39,9 @@ def find_feature(name: str, feature_names: Sequence[str]) -> int:
             " values."
         )
     found = [k for k, known in enumerate(feature_names) if known == name]
+    if not found:  # a name of the table, where only LightGBM's are known, or the other way round
+        short = without_blanks([name])
+        found = [k for k, own in enumerate(feature_names) if without_blanks([own]) == short]
     if len(found) == 1:
         return found[0]
     if found:

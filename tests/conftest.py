@@ -34,6 +34,7 @@ from tests.asserts import peer
 from tests.first_calls import compile_in_two_processes
 from tests.with_peers import compares_with_peers
 
+os.environ.setdefault("MPLBACKEND", "agg")  # pictures are drawn without a window
 settings.register_profile("dev", max_examples=25, deadline=None)
 settings.register_profile("ci", max_examples=100, deadline=None, derandomize=True)
 settings.register_profile("nightly", max_examples=2000, deadline=None, print_blob=True)

@@ -249,7 +249,7 @@ def _by_values(model: Any, ensemble: Ensemble, k: int, X: Any) -> FeatureCurve:
         means.append(np.full_like(means[0], np.nan))
     values = np.array(means[:-1])
     if levels is None:  # steps may make the same of different numbers
-        is_step = np.diff(values, axis=0).reshape(len(cuts), -1).any(axis=1)
+        is_step = (values[1:] != values[:-1]).reshape(len(cuts), ensemble.n_outputs).any(axis=1)
         cuts, values = cuts[is_step], values[np.append(True, is_step)]
     return FeatureCurve(
         feature_name=steps.names[k],

@@ -18,7 +18,7 @@ SQUARE = 0.8  # the side of the largest, of the distance between rows
 class PairsDisplay(Display):
     """What the features in rows earned below splits on those in columns, or do with these.
 
-    The area of a square is the size of its value; blue helped, vermilion hurt, and grey is the mean
+    The area of a square is the size of its value; blue helped, vermilion hurt, and dark is the mean
     size of an effect. Features without a square that can be seen are left out.
 
     Parameters

@@ -28,6 +28,7 @@ from attributions.statistics.groups import check_apart
 from attributions.statistics.powers_of_two import exponent_of
 from attributions.statistics.row_sums import RowSums
 from gbt.model.credit import Group
+from gbt.tables.names import without_blanks
 
 # What a result has only on demand: the option that asks for it, and what its rows are.
 OPTIONAL = {
@@ -135,7 +136,7 @@ def _refuse_what_does_not_add_up(one: Any, other: Any) -> None:
             f"{one.method} cannot be merged with {other.method}; merge results of one measure, with"
             " the same options."
         )
-    if one.feature_names != other.feature_names:
+    if without_blanks(one.feature_names) != without_blanks(other.feature_names):
         raise ValueError(
             "Attributions of different features cannot be merged: one has"
             f" {first_difference(one.feature_names, other.feature_names)}."

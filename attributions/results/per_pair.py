@@ -34,7 +34,7 @@ class DrawnAsSquares(tables.ShownAsTable):
     ) -> PairsDisplay:
         """Draw pairs as squares; those too small to be seen are left out.
 
-        Blue helped and vermilion hurt; the numbers of `LocalPairAttribution.importance` are grey.
+        Blue helped and vermilion hurt; the numbers of `LocalPairAttribution.importance` are dark.
         Parameters are those of `GlobalAttribution.plot`. The display has ``squares_``.
         """
         return PairsDisplay(self, max_display=max_display).plot(ax, title=title, figsize=figsize)

@@ -212,8 +212,8 @@ class LocalAttribution(Shareable, tables.ShownAsTable):
     def shown_data(self) -> np.ndarray:
         """Return the rows that were explained as objects, with levels in place of their numbers.
 
-        All levels that training has not seen have one number, and are shown as `UNSEEN`; to most
-        models they are missing, and shown as None.
+        Levels that training has not seen are missing to most models, and None; to others they have
+        one number, and are shown as `UNSEEN`.
         """
         shown = np.array(self.data, dtype=object)
         for k, levels in enumerate(self.categories or ()):

@@ -28,9 +28,9 @@ def refuse_other_targets(y: Any, name: str = "y", *, may_be_text: bool = False) 
     Labels ``may_be_text``.
     """
     if isinstance(y, str):
-        raise ValueError(f"{name}={y!r} is one word. Of a column of X, give X[{y!r}].")
+        raise ValueError(f"{name}={y!r} is one word. If it names a column of X, give X[{y!r}].")
     values = np.asarray(y)
-    _refuse_gaps(y, values, name)
+    _refuse_gaps(y, name)
     if values.dtype.names is not None:
         raise ValueError(
             f"{name} has the fields {', '.join(values.dtype.names)}, as times of events have, which"
@@ -53,16 +53,19 @@ def refuse_other_targets(y: Any, name: str = "y", *, may_be_text: bool = False) 
         raise ValueError(f"{name} must be numbers, and holds text ({shown}). {ADVICE['text']}")
 
 
-def _refuse_gaps(y: Any, values: np.ndarray, name: str) -> None:
+def _refuse_gaps(y: Any, name: str) -> None:
     """Raise ValueError if numbers are masked, nan or infinite."""
-    is_masked = isinstance(y, np.ma.MaskedArray)
-    without = np.ma.getmaskarray(y) if is_masked else np.False_
-    if not is_masked and values.dtype.kind == "f":
-        without = ~np.isfinite(values)
+    values = np.asarray(y)
+    is_masked = np.zeros(values.shape, dtype=bool)
+    if isinstance(y, np.ma.MaskedArray):
+        is_masked = np.ma.getmaskarray(y)
+    without = is_masked | (~np.isfinite(values) if values.dtype.kind == "f" else False)
     if without.any():
-        row, value = np.argwhere(np.atleast_1d(without))[0, 0], values[without].flat[0]
-        what = "masked" if is_masked else value
-        raise ValueError(f"{name} is {what} in row {row}. Leave out the rows without a value.")
+        row, first = np.argwhere(np.atleast_1d(without))[0, 0], np.argmax(without)
+        what = "masked" if is_masked.flat[first] else values.flat[first]
+        raise ValueError(
+            f"{name} is {what} in row {row}. Leave out the rows without a finite value."
+        )
 
 
 def warn_of_other_order(X: Any, y: Any, stacklevel: int, name: str = "y") -> None:
@@ -152,6 +155,7 @@ def as_target(model: Any, ensemble: Any, y: Any, n_rows: int) -> np.ndarray:
             return is_class.T.astype(np.float64)
         return is_class.argmax(axis=0).astype(np.float64)
     y = y.astype(np.float64)
+    _refuse_gaps(y, "y")
     loss.check_target(y)
     return y
 

@@ -264,6 +264,7 @@ def test_partial_dependence_is_the_mean_over_tables_with_one_value(feature):
         assert (curve.values[1:] != curve.values[:-1]).any(axis=1).all()  # each step is one
         assert len(curve.cuts) < len(seen) - 1
     assert np.isnan(curve.missing).all() == (feature != "age") == ("missing" not in str(curve))
+    assert len(partial_dependence(pipeline, feature, X_new[:1])) == 1
     np.testing.assert_allclose(curve.centered().mean(), np.zeros(3), atol=1e-12)
     many = pd.DataFrame({**X_new, feature: np.linspace(-1, 1, 60)}) if feature == "age" else None
     if many is not None:

@@ -187,7 +187,7 @@ TARGETS = {
     "masked": (np.ma.array(y, mask=y == 3), "y is masked in row 3. Leave out the rows"),
     "two columns": (np.column_stack([y, y]), "y should be a 1d array"),
     "None at all": (None, "requires y to be passed"),
-    "its name": ("x0", r"y='x0' is one word\. Of a column of X, give X\['x0'\]"),
+    "its name": ("x0", "y='x0' is one word. If it names a column of X, give X"),
     "too large": (y * 1e200, r"do not fit into float64.*y, sample_weight.*by a constant\.$"),
     "too few": (y[:7], "y has 7 rows and X has 8"),
 }

@@ -6,7 +6,7 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import HistGradientBoostingRegressor, StackingRegressor
 from sklearn.linear_model import RidgeCV
 from sklearn.multiclass import OneVsRestClassifier
-from sklearn.multioutput import ClassifierChain, RegressorChain
+from sklearn.multioutput import ClassifierChain, MultiOutputRegressor, RegressorChain
 
 from tests.greedy import GreedyClassifier, GreedyRegressor
 
@@ -19,6 +19,7 @@ BESIDE = [("ours", REGRESSOR), ("theirs", HistGradientBoostingRegressor(max_iter
 TOOLS = [
     (CalibratedClassifierCV(CLASSIFIER, cv=3), np.where(Y > 0.5, "high", "low")),
     (StackingRegressor(BESIDE, RidgeCV()), Y),
+    (MultiOutputRegressor(REGRESSOR), np.column_stack([Y, -2 * Y])),
     (RegressorChain(REGRESSOR), np.column_stack([Y, -2 * Y])),
     (ClassifierChain(CLASSIFIER), np.column_stack([Y > 0, Y < 0.5]).astype(int)),
     (OneVsRestClassifier(CLASSIFIER), np.digitize(Y, [0, 1])),

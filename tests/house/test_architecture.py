@@ -251,10 +251,10 @@ def test_a_module_or_function_that_is_too_long_is_found():
 
 # Of all Python files below a folder; what removals lower is lowered here, too.
 MOST_LINES_OF_FOLDERS = {
-    "gbt": 27_367,
-    "attributions": 24_044,
+    "gbt": 27_372,
+    "attributions": 24_052,
     "benchmarks": 14_240,
-    "tests": 33_141,
+    "tests": 33_252,
 }
 
 

@@ -16,6 +16,7 @@ from attributions.command.page.rows import MOST_FEATURES, MOST_ROWS, row_data
 from attributions.command.said import IN_SHORT, NEXT, WARNINGS, sections
 from attributions.command.said.in_short import changes_of, of_constant
 from attributions.command.wording import OPEN_ABOVE, argument
+from gbt.tables.names import counted
 
 PLACEHOLDERS = ("NAME", "LABEL", "counts")  # what options in sentences have beside names of columns
 N_CHANGES = 2  # sentences on the first screen about changes over time, and by a column
@@ -48,7 +49,7 @@ def page(found: Findings, made: Mapping[str, str], seed: int) -> str:
     listed = partial(_listed, [*PLACEHOLDERS, *map(argument, [*task.columns, *task.feature_names])])
     warned, warnings = "", element("p", "None of the checks found anything.", class_="none")
     if n_warnings:
-        to_read = f"{n_warnings} warning{'s' * (n_warnings > 1)} to read first"
+        to_read = f"{counted(n_warnings, 'warning')} to read first"
         warned = element("p", element("a", to_read, href="#warnings"))
         warnings = listed(said[WARNINGS], class_="warnings")
     parts = {

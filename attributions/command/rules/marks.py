@@ -21,7 +21,9 @@ def _shows(mark: str) -> re.Pattern[str]:
     decimal, other = re.escape(mark), re.escape(OTHER[mark])
     thousands = rf"\d{{1,3}}(?:{other}\d{{3}})"
     either = rf"[1-9]\d{{0,2}}{decimal}\d{{3}}"
-    number = rf"(?!{either}{BEFORE}$)\d*{decimal}\d+|{thousands}+{decimal}\d+|{thousands}{{2,}}"
+    octets = rf"(?!\d+(?:{other}\d+){{3}}{BEFORE}$)"  # of an address, 192.168.100.200
+    several = rf"{octets}{thousands}{{2,}}"
+    number = rf"(?!{either}{BEFORE}$)\d*{decimal}\d+|{thousands}+{decimal}\d+|{several}"
     return re.compile(rf"{BEFORE}(?:{number}){AFTER}", re.IGNORECASE)
 
 

@@ -18,6 +18,7 @@ from attributions.command.rules.columns import Column
 from attributions.command.rules.target import Target, differ
 from attributions.command.unusable import UnusableTableError, listed
 from attributions.names import elided
+from gbt.tables.names import counted
 
 NEEDED = {"cox": "an event before another row's", "ndcg": "rows of one group with different grades"}
 
@@ -107,8 +108,8 @@ def _without_rare(
     left[known] = number[y[known].astype(np.int64)]
     n_rows, names = int(n_of[:, is_rare].sum()), tuple(classes[~is_rare])
     said = (
-        f"Classes that have no rows in one of the halves are left out, {n_rows:,}"
-        f" row{'s' * (n_rows > 1)}: {listed([*classes[is_rare]])}."
+        f"Classes that have no rows in one of the halves are left out,"
+        f" {counted(n_rows, 'row')}: {listed([*classes[is_rare]])}."
     )
     return left, names if len(names) > 2 else (), [said]
 

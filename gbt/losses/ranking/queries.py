@@ -192,5 +192,6 @@ def _codes(labels: np.ndarray) -> np.ndarray:
         distinct, which = np.unique(labels, return_inverse=True)
     except TypeError as error:
         raise ValueError("Groups must be labels of one type, all words or all numbers.") from error
-    digests = (blake2b(str(label).encode(), digest_size=6).digest() for label in distinct)
+    texts = distinct.astype(str)
+    digests = (blake2b(text.encode(), digest_size=6).digest() for text in texts)
     return np.array([float(int.from_bytes(digest)) for digest in digests])[which]

@@ -9,7 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attributions import compare, held_out_gain, partial_dependence, predecomp, total_gain
+from attributions import (
+    compare,
+    held_out_gain,
+    partial_dependence,
+    predecomp,
+    total_gain,
+    tree_inner,
+)
 from gbt.files.documents import InvalidModelError
 from gbt.formats import as_ensemble
 from gbt.formats.lightgbm.model import from_lightgbm
@@ -52,7 +59,11 @@ def test_names_with_blanks():
     model = lightgbm.LGBMRegressor(n_estimators=3, verbose=-1, n_jobs=1).fit(table, y)
     assert predecomp(model, table).feature_names == ("mean radius", "b", "c_d", "e")
     assert predecomp(model, X).feature_names == ("mean_radius", "b", "c_d", "e")
-    assert partial_dependence(model, "mean radius", table).feature_name == "mean radius"
+    for name in ("mean radius", "mean_radius"):  # with either name, whatever the rows are
+        assert partial_dependence(model, name, table).feature_name == "mean radius"
+        assert partial_dependence(model, name, X).feature_name == "mean_radius"
+    halves = [tree_inner(model, rows[150:], y[150:]) for rows in (table, X)]
+    assert halves[0].merge(halves[1]).n_samples == 2 * halves[0].n_samples
     other = peer("xgboost").XGBRegressor(n_estimators=3).fit(table, y)
     assert compare(model, other, table, y).parts[3:] == ("mean radius", "b", "c_d", "e")
     with pytest.raises(ValueError, match="'mean  radius' instead of 'mean_radius'"):

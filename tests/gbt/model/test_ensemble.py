@@ -136,6 +136,8 @@ def test_other_rows_are_checked_as_those_of_training():
     for target, weight, message in (
         (np.hstack([y, y]), None, r"y has shape \(9, 2\); it needs one target for each row of X"),
         (np.full(9, np.nan), None, "y is nan in row 0. Leave out the rows"),
+        (np.where(y[:, 0] > y[0, 0], np.inf, y[:, 0]).astype(object), None, r"y is inf in row \d"),
+        (np.ma.array([0, 1, np.nan] * 3, mask=y[:, 0] > 9), None, "y is nan in row 2"),
         (y[:, 0], np.array([2.0]), r"sample_weight has shape \(1,\); it needs one weight for each"),
         (y[:, 0], np.full(9, np.nan), "sample_weight is nan in row 0"),
         (y[:, 0], -np.ones(9), "sample_weight must not be negative"),

@@ -220,14 +220,23 @@ def test_overflows_in_code_of_the_users_are_theirs(name, base_score):
 # More trees -----------------------------------------------------------------------------------
 
 
-def test_more_trees_are_drawn_from_the_seed_that_nobody_gave():
-    model = GreedyRegressor(n_estimators=3, warm_start=True, subsample=0.5, base_score=0.3)
-    at_once = clone(model.fit(X, Y).set_params(n_estimators=8).fit(X, Y))
+@BOTH
+def test_more_trees_are_those_of_one_fit(estimator):
+    """From a seed that nobody gave, and a base score that somebody did."""
+    weight = np.where(np.arange(200) % 9 == 0, 0.0, np.linspace(1, 2, 200))
+    asked = {"subsample": 0.5, "base_score": 0.3, "splitter": "greedy"}
+    model = estimator(n_estimators=3, warm_start=True, **asked)
+    model.fit(X, Y, weight, eval_set=[(X_NEW, Y_NEW)])
+    losses = model.evals_result_["eval_0"]
+    model.set_params(n_estimators=8).fit(X, Y, weight, eval_set=[(X_NEW, Y_NEW)])
+    at_once = clone(model)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("gbt.estimators.base.seed_of", lambda random_state: model._sampling.seed)
-        at_once.fit(X, Y)
+        at_once.fit(X, Y, weight, eval_set=[(X_NEW, Y_NEW)])
     assert_same_model(model, at_once)
+    assert model.evals_result_["eval_0"][:3] == losses
     assert_same(model.sampled_rows(7), at_once.sampled_rows(7))
+    assert model.ensemble_.seen_rows.count(X, Y * 1.0) == 177
 
 
 FIRST = GreedyRegressor(n_estimators=3, warm_start=True, subsample=0.5, base_score=0.5).fit(X, Y)

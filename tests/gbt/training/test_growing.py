@@ -10,6 +10,7 @@ from gbt.kernels.cuts import refine
 from gbt.kernels.platform.compiling import IS_COMPILING
 from gbt.kernels.trees.quantise import ROWS_PER_TASK
 from gbt.reference import boosting as reference
+from gbt.splitting.cross_validated import CrossValidated
 from gbt.splitting.greedy import Greedy
 from gbt.splitting.policy import Splits
 from gbt.tables.categories import MOST_LEVELS
@@ -273,6 +274,18 @@ def test_of_equal_scores_the_lower_column_splits(first):
     tree, _ = grow_tree(columns, 2 * x - 1, np.ones(60))
     assert tree.feature.tolist() == [0, -1, -1]
     assert (tree.level_sets.of_node[0] >= 0) == (first == "category")
+
+
+@pytest.mark.parametrize("splitter", [None, CrossValidated(2)], ids=["greedy", "cross_validated"])
+def test_missing_rows_that_gain_alike_on_either_side_go_left(splitter):
+    """Theirs sum up to 0, with hessians: 40^2 / 40 + 40^2 / 60 wherever they are."""
+    x = np.repeat([0.0, 1.0, np.nan], 40)[:, np.newaxis]
+    gradient = np.concatenate([np.ones(40), -np.ones(40), np.tile([1.0, -1.0], 20)])
+    tree, _ = grow_tree(
+        Columns.from_table(x), gradient, np.ones(120), max_depth=1, splitter=splitter
+    )
+    assert tree.missing_left[0]
+    assert tree.n_samples.tolist() == [120, 80, 40]
 
 
 def test_best_first_growth_splits_the_earlier_of_two_nodes_that_gain_alike():
